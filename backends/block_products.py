@@ -23,7 +23,7 @@ class BlockMatrix(NamedTuple):
     @classmethod
     def of(cls, node: NodeProto) -> "BlockMatrix":
         """Return that of a MatMulNBits node."""
-        sizes = {one.name: one.i for one in node.attribute}
+        sizes = {attribute.name: attribute.i for attribute in node.attribute}
         integers, scales, *zeros = node.input[1:]
         given = sizes["bits"], sizes["block_size"], (sizes["N"], sizes["K"])
         return cls(integers, scales, zeros[0] if zeros else "", *given)

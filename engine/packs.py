@@ -110,10 +110,10 @@ def _names(root: Path, tried: str) -> list[str]:
     return [tried, *others]
 
 
-def _excludes(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _excludes(pack: dict[str, Any], other: dict[str, Any]) -> bool:
     """True if two packs cannot be used in one process."""
-    both_replace = one.get("replaces_onnxruntime") and other.get("replaces_onnxruntime")
-    return bool(both_replace) or one.get("id") == other.get("id")
+    both_replace = pack.get("replaces_onnxruntime") and other.get("replaces_onnxruntime")
+    return bool(both_replace) or pack.get("id") == other.get("id")
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _require_file(path: Path, size: int) -> None:
 
 
 def _require_one_onnxruntime(pack: PackInUse, used: list[PackInUse]) -> None:
-    first = next((one for one in used if one.replaces_onnxruntime), None)
+    first = next((pack for pack in used if pack.replaces_onnxruntime), None)
     if pack.replaces_onnxruntime and first is not None:
         raise _Unusable(f"it brings an ONNX Runtime, and so does {first.id}")
 

@@ -110,7 +110,7 @@ def _numbers(blocks: BlockMatrix, weights: Mapping[str, Array], element: "ov.Typ
 def _without_blocks(model: ModelProto) -> dict[str, BlockMatrix]:
     """Turn products with matrices in blocks into products with inputs; return these by name."""
     graph, found = model.graph, dict[str, BlockMatrix]()
-    elements = {one.name: one.data_type for one in graph.initializer}
+    elements = {tensor.name: tensor.data_type for tensor in graph.initializer}
     nodes: list[NodeProto] = []
     for node in graph.node:
         if node.op_type != OPERATOR:
@@ -125,8 +125,8 @@ def _without_blocks(model: ModelProto) -> dict[str, BlockMatrix]:
         nodes.append(helper.make_node("MatMul", [node.input[0], f"{name}:turned"], node.output))
     del graph.node[:]
     graph.node.extend(nodes)
-    parts = {part for one in found.values() for part in one[:3]}
-    kept = [one for one in graph.initializer if one.name not in parts]
+    parts = {part for names in found.values() for part in names[:3]}
+    kept = [tensor for tensor in graph.initializer if tensor.name not in parts]
     del graph.initializer[:]
     graph.initializer.extend(kept)
     return found

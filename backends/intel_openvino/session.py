@@ -114,7 +114,7 @@ class OpenVinoSession:
     def _run(self, feeds: Feeds) -> "ov.InferRequest":
         given = host_arrays(all_feeds(self.inputs, self._pinned, feeds))
         for name, array in given.items():
-            if any(array is one for one in self._left):  # this run writes there
+            if any(array is other for other in self._left):  # this run writes there
                 given[name] = array.copy()
         self._left = []
         request = self._ready_for(given)

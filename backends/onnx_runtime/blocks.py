@@ -29,7 +29,7 @@ def with_quick_blocks(graph: Graph) -> Graph:
     """Return a graph in which products with matrices in blocks have the best forms."""
     model = ModelProto.FromString(graph.model)
     writer = _Writer(model, graph.in_place)
-    nodes = [one for node in model.graph.node for one in writer.written(node)]
+    nodes = [new for node in model.graph.node for new in writer.written(node)]
     if not writer.mapped:
         return graph
     del model.graph.node[:]
@@ -51,7 +51,7 @@ class _Writer:
     def __init__(self, model: ModelProto, in_place: frozenset[str]) -> None:
         self.mapped: set[str] = set()
         self._graph, self._in_place = model.graph, in_place
-        self._tensors = {one.name: one for one in model.graph.initializer}
+        self._tensors = {tensor.name: tensor for tensor in model.graph.initializer}
         self._numbers: set[str] = set()
         self._middles: dict[str, BlockMatrix] = {}
 

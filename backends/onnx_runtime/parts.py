@@ -116,12 +116,14 @@ def _packed_bytes(node: NodeProto, graph: Graph) -> int:
 
 def _element_types(model: ModelProto) -> dict[str, int]:
     """Return ONNX's number for the element type of each value, by the operators that we emit."""
-    types = {one.name: one.type.tensor_type.elem_type for one in model.graph.input}
-    types |= {one.name: one.data_type for one in model.graph.initializer}
+    types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
+    types |= {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     for node in model.graph.node:
         match node.op_type:
             case "Cast":
-                element = next(one.i for one in node.attribute if one.name == "to")
+                element = next(
+                    attribute.i for attribute in node.attribute if attribute.name == "to"
+                )
             case "Shape":
                 element = TensorProto.INT64
             case "DequantizeLinear":  # of its scales
@@ -176,10 +178,10 @@ def _part(
     made = _names(node.output for node in nodes)
     used = _names(node.input for node in nodes)
     later = _names(node.input for node in whole.node[stop:])
-    weights = [one for one in whole.initializer if one.name in used]
-    given = {one.name: one for one in whole.input if one.name in used}
-    results = {one.name: one for one in whole.output if one.name in made}
-    known = {*made, *given, *(one.name for one in weights)}
+    weights = [tensor for tensor in whole.initializer if tensor.name in used]
+    given = {value.name: value for value in whole.input if value.name in used}
+    results = {value.name: value for value in whole.output if value.name in made}
+    known = {*made, *given, *(tensor.name for tensor in weights)}
     taken = [name for name in used if name not in known]
     handed = [name for name in made if name in later and name not in results]
     info = {n: helper.make_tensor_value_info(n, types[n], None) for n in (*taken, *handed)}

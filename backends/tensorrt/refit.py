@@ -49,8 +49,8 @@ def refit(
         for name in sorted(wanted):
             kept[name] = _array(name, weights[name])
             kind = getattr(trt.DataType, _TYPES[weights[name].dtype])
-            one = trt.Weights(kind, kept[name].ctypes.data, kept[name].size)
-            if not refitter.set_named_weights(name, one):
+            new = trt.Weights(kind, kept[name].ctypes.data, kept[name].size)
+            if not refitter.set_named_weights(name, new):
                 raise _refused(f"TensorRT does not replace {name}", messages)
         wanted = set(refitter.get_missing_weights())
         if wanted & kept.keys():

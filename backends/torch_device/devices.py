@@ -169,8 +169,8 @@ def runtime(torch: Any, device: Device) -> str:
 
 def _nvidia_driver() -> str:
     """Return the version of NVIDIA's driver, which is one for all its cards; torch tells none."""
-    found = (one for one in hardware.list_adapters() if one.vendor == "NVIDIA")
-    return next((one.driver_version for one in found), "none")
+    found = (adapter for adapter in hardware.list_adapters() if adapter.vendor == "NVIDIA")
+    return next((adapter.driver_version for adapter in found), "none")
 
 
 def memory(torch: Any, device: Device) -> MemoryInfo:

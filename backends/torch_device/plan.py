@@ -182,7 +182,7 @@ def _with_host_values(
 ) -> tuple[list[Step], dict[str, HostValue]]:
     """Return the steps with shape arithmetic moved to the host, and the host's constants."""
     reckoned: set[str] = set()
-    integers = {name for name, one in constants.items() if one.data_type == TensorProto.INT64}
+    integers = {name for name, tensor in constants.items() if tensor.data_type == TensorProto.INT64}
     host_constants: dict[str, HostValue] = {}
 
     def on_host(name: str) -> str:

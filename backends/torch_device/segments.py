@@ -42,12 +42,12 @@ def streamed_segments(
     if sum(aligned(sizes[name]) for name in used) <= room_bytes:
         return ()
     segments = _cut(uses, sizes)
-    largest = max(_bytes_of(one.weights, sizes) for one in segments)
+    largest = max(_bytes_of(segment.weights, sizes) for segment in segments)
     staying = _staying(segments, sizes, max(0, room_bytes - IN_FLIGHT * largest))
     streamed = [
-        Segment(one.first, one.stop, weights)
-        for one in segments
-        if (weights := tuple(name for name in one.weights if name not in staying))
+        Segment(segment.first, segment.stop, weights)
+        for segment in segments
+        if (weights := tuple(name for name in segment.weights if name not in staying))
     ]
     return tuple(streamed) if len(streamed) > IN_FLIGHT else ()
 
@@ -68,7 +68,7 @@ def _cut(uses: Sequence[Sequence[str]], sizes: Mapping[str, int]) -> list[Segmen
 
 def _staying(segments: Sequence[Segment], sizes: Mapping[str, int], room_bytes: int) -> set[str]:
     """Return the names of weights that stay on the device, together at most `room_bytes`."""
-    total = sum(_bytes_of(one.weights, sizes) for one in segments)
+    total = sum(_bytes_of(segment.weights, sizes) for segment in segments)
     passed = held = 0
     names: set[str] = set()
     for segment in segments:

@@ -237,7 +237,7 @@ class TorchSession:
     ) -> tuple[dict[str, torch.Tensor], WeightStream | None]:
         """Return the weights that stay, tables on the host, and the stream of the others."""
         segments = self._segments(graph, plan)
-        streamed = {name for one in segments for name in one.weights}
+        streamed = {name for segment in segments for name in segment.weights}
 
         def moved(name: str, tensor: torch.Tensor) -> torch.Tensor:
             return tensor if name in streamed | self._tables else self._moved(tensor)

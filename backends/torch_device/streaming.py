@@ -62,12 +62,12 @@ class WeightStream:
         device: torch.device,
     ) -> None:
         self._weights = weights
-        self._places = [_laid_out(one.weights, weights, form_of) for one in segments]
-        self._starts = {one.first: number for number, one in enumerate(segments)}
-        self._stops = {one.stop for one in segments}
+        self._places = [_laid_out(segment.weights, weights, form_of) for segment in segments]
+        self._starts = {segment.first: number for number, segment in enumerate(segments)}
+        self._stops = {segment.stop for segment in segments}
         nbytes = max(map(_end, self._places))
         self._free = deque(_Buffer(nbytes, device) for _ in range(IN_FLIGHT))
-        self._addresses = {one.memory.untyped_storage().data_ptr() for one in self._free}
+        self._addresses = {buffer.memory.untyped_storage().data_ptr() for buffer in self._free}
         self._coming: deque[_Coming] = deque()
         self._computing: _Buffer | None = None
         self._next = 0
@@ -96,7 +96,7 @@ class WeightStream:
     def close(self) -> None:
         """Stop reading, and free the memory."""
         self._thread.shutdown(cancel_futures=True)
-        for buffer in (*self._free, *(one.buffer for one in self._coming)):
+        for buffer in (*self._free, *(coming.buffer for coming in self._coming)):
             buffer.finish()
         self._free.clear()
         self._coming.clear()
@@ -115,8 +115,8 @@ class WeightStream:
 
     def _start_with(self, number: int) -> None:
         """Read this segment next: the first run begins, or the last one ended before its end."""
-        wait([one.reading for one in self._coming])
-        self._free.extend(one.buffer for one in self._coming)
+        wait([coming.reading for coming in self._coming])
+        self._free.extend(coming.buffer for coming in self._coming)
         self._coming.clear()
         if self._computing is not None:
             self._computing.release()

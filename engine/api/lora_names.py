@@ -44,12 +44,12 @@ class NamedFiles(Generic[File]):
         alike = self._by_stem.get(parts[-1].casefold(), ())
         for first in range(len(parts)):
             tail = "/".join(parts[first:])
-            near = [one for one in alike if _ends(self._folded(one), tail.casefold())]
+            near = [file for file in alike if _ends(self._folded(file), tail.casefold())]
             if near:
-                exact = [one for one in near if _ends(self._name_of(one), tail)]
+                exact = [file for file in near if _ends(self._name_of(file), tail)]
                 return tuple(exact or near)
         titled = self._by_title.get(parts[0].casefold(), ()) if len(parts) == 1 else ()
-        return tuple(one for one in titled if self._title_of(one) == parts[0]) or tuple(titled)
+        return tuple(file for file in titled if self._title_of(file) == parts[0]) or tuple(titled)
 
     def with_stem_of(self, file: File) -> tuple[File, ...]:
         """Return all files whose names end as a file's, whatever their folders."""

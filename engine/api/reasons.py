@@ -227,10 +227,10 @@ def known_purpose(text: str) -> Text:
 @cache
 def _patterns(table: tuple[Sentence, ...]) -> tuple[tuple[re.Pattern[str], Sentence], ...]:
     """Return a pattern for each sentence, those with the most fixed words first."""
-    ordered = sorted(table, key=lambda one: -len(re.sub(r"\{\w+\}", "", one.template)))
+    ordered = sorted(table, key=lambda reason: -len(re.sub(r"\{\w+\}", "", reason.template)))
     return tuple(
-        (re.compile(_PLACE.sub(r"(?P<\1>.+?)", re.escape(one.template)), re.DOTALL), one)
-        for one in ordered
+        (re.compile(_PLACE.sub(r"(?P<\1>.+?)", re.escape(reason.template)), re.DOTALL), reason)
+        for reason in ordered
     )
 
 

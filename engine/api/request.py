@@ -78,7 +78,7 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 # The prediction types that a user may declare for a checkpoint: all but FLOW, whose noise levels
 # differ from those of all others.
-DECLARABLE_PREDICTIONS = tuple(one for one in PredictionType if one is not PredictionType.FLOW)
+DECLARABLE_PREDICTIONS = tuple(kind for kind in PredictionType if kind is not PredictionType.FLOW)
 
 
 class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

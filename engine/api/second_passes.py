@@ -38,7 +38,7 @@ class LatentUpscaler(StrEnum):
     BISLERP = "Latent (bislerp)"
 
 
-LATENT_UPSCALERS = frozenset(one.value for one in LatentUpscaler)
+LATENT_UPSCALERS = frozenset(upscaler.value for upscaler in LatentUpscaler)
 
 
 class Resampling(StrEnum):

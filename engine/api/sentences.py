@@ -74,17 +74,17 @@ def sentence(template: str, **values: object) -> Sentence:
     `template` is written out where it is called. Values that are no numbers or sentences are kept
     as their texts.
     """
-    return Sentence(template, tuple((name, _value(one)) for name, one in values.items()))
+    return Sentence(template, tuple((name, _value(value)) for name, value in values.items()))
 
 
 def completed(text: Sentence, **values: object) -> Sentence:
     """Return a sentence of a table with the values of its places."""
-    return Sentence(text.template, tuple((name, _value(one)) for name, one in values.items()))
+    return Sentence(text.template, tuple((name, _value(value)) for name, value in values.items()))
 
 
 def joined(texts: Iterable[Text], between: str = "; ") -> Sentence:
     """Return texts as one; the signs `between` them are the same in every language."""
-    values = tuple((f"text_{number}", one) for number, one in enumerate(texts))
+    values = tuple((f"text_{number}", text) for number, text in enumerate(texts))
     return Sentence(between.join(f"{{{name}}}" for name, _ in values), values)
 
 

@@ -60,6 +60,6 @@ def _mapped(value: object, change: Callable[[str], str]) -> Any:
             entries = cast("dict[object, object]", value)
             return {_mapped(k, change): _mapped(v, change) for k, v in entries.items()}
         case list() | tuple():
-            return [_mapped(one, change) for one in cast("list[object]", value)]
+            return [_mapped(item, change) for item in cast("list[object]", value)]
         case _:
             return value

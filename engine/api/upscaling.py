@@ -37,7 +37,7 @@ class UpscaleRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     @property
     def method(self) -> Resampling | None:
         """The method that needs no file; None where an upscaler's file is named."""
-        return next((one for one in Resampling if one.value == self.upscaler), None)
+        return next((method for method in Resampling if method.value == self.upscaler), None)
 
     @property
     def size(self) -> tuple[int, int] | None:

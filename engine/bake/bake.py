@@ -88,7 +88,7 @@ class _Work:
         checkpoint = recipe.checkpoint
         self._folder = checkpoint.path if is_folder(checkpoint.path) else None
         weights = {component: _paths(recipe, component) for component in checkpoint.components}
-        changing = {path for one in recipe.patches for path in weights.get(one, ())}
+        changing = {path for component in recipe.patches for path in weights.get(component, ())}
         read = {path for paths in weights.values() for path in paths}
         renewed = sorted(changing) if self._folder else [checkpoint.path]
         self._bases = [read_base(path, known.read_index) for path in renewed]
@@ -178,7 +178,7 @@ def _described(lora: ActingLora) -> BakedLora:
 
 def _coarse(changes: Mapping[Path, tuple[Change, ...]]) -> tuple[ErrorInfo, ...]:
     """Return the warning that changes were rounded to fp8, if any were."""
-    coarse = [one for own in changes.values() for one in own if one.place.dtype in _FLOAT8]
+    coarse = [change for own in changes.values() for change in own if change.place.dtype in _FLOAT8]
     if not coarse:
         return ()
     return (

@@ -32,5 +32,5 @@ def _is_of_weights(path: Path, read: Collection[Path]) -> bool:
     """Tell whether a file holds other weights than those that are read, or lists their shards."""
     if path.suffix.lower() in _WEIGHTS:
         return True
-    in_shards = any(one.parent == path.parent and _SHARD in one.name for one in read)
+    in_shards = any(file.parent == path.parent and _SHARD in file.name for file in read)
     return _INDEX in path.name and path.suffix == ".json" and not in_shards

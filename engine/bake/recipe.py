@@ -61,7 +61,7 @@ def read_recipe(
         if fitted.file.embeddings:
             warnings.append(_bundled(fitted.file))
     patches = pass_loras(loras, checkpoint, LoraMode.MERGE, 1).patches
-    warnings += (lacking_weights(one) for one in loras if one.missing)
+    warnings += (lacking_weights(lora) for lora in loras if lora.missing)
     return Recipe(checkpoint, tuple(loras), convention, patches, tuple(warnings))
 
 
@@ -82,7 +82,9 @@ def _found(choice: LoraChoice, lookup: LoraLookup, warnings: list[ErrorInfo]) ->
 
 
 def _bundled(file: LoraFile) -> ErrorInfo:
-    names = ", ".join(ascii(one.name[:80])[1:-1] for one in file.embeddings[:_MOST_NAMED])
+    names = ", ".join(
+        ascii(embedding.name[:80])[1:-1] for embedding in file.embeddings[:_MOST_NAMED]
+    )
     return ErrorInfo(
         ErrorCode.LORA_REMARK,
         sentence(

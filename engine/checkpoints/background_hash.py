@@ -202,7 +202,7 @@ class BackgroundHash:
         finally:
             with self._changed:
                 self._process = None
-        whole = process.returncode == 0 and all(len(one) == _DIGITS for one in last)
+        whole = process.returncode == 0 and all(len(digest) == _DIGITS for digest in last)
         if not whole and not self._put_back(wish) and not self._closed:
             _log.warning("a file cannot be read to its end for its hash")
         return FullHash(*last) if whole and last and wish.is_current else None

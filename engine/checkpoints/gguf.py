@@ -64,7 +64,7 @@ def _placed(path: Path, header: GgufHeader, size: int) -> dict[str, FileSlice]:
     names = authors_names(header.architecture, list(header.tensors))
     found: dict[str, FileSlice] = {}
     cursor = 0
-    for own, tensor in sorted(header.tensors.items(), key=lambda one: one[1].offset):
+    for own, tensor in sorted(header.tensors.items(), key=lambda entry: entry[1].offset):
         if tensor.offset != _aligned(cursor, alignment):
             fault = (
                 sentence("overlaps another")

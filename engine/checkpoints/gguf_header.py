@@ -214,7 +214,7 @@ def _read_list(bytes_: _Bytes, header: GgufHeader, name: str) -> None:
         raise Damaged(sentence("{name} lists what cannot be listed", name=quoted(name)))
     raw = bytes_.take(count * reader.size)
     if name.startswith(_SHAPE) and count <= MAX_RANK:
-        sizes = [one[0] for one in reader.iter_unpack(raw)]
+        sizes = [number[0] for number in reader.iter_unpack(raw)]
         if not all(isinstance(size, int) and 0 < size < MAX_DIMENSION for size in sizes):
             raise Damaged(sentence("{name} is no shape", name=quoted(name)))
         header.shapes[name.removeprefix(_SHAPE)] = tuple(sizes)

@@ -209,8 +209,8 @@ def _civitai(path: Path) -> Card | None:
         base_model=_short(fields.base_model),
         title=" ".join(filter(None, map(_short, names))),
         trained_words=_words(fields.trained_words),
-        hashes=_hashes([one.sha256 for one in hashes], _SHA256),
-        tensors_hashes=_hashes([one.auto_v3 for one in hashes], _TENSORS_HASH),
+        hashes=_hashes([hash_.sha256 for hash_ in hashes], _SHA256),
+        tensors_hashes=_hashes([hash_.auto_v3 for hash_ in hashes], _TENSORS_HASH),
         description=_page(fields.description),
     )
     return _unless_empty(card)

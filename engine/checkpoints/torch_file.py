@@ -78,7 +78,7 @@ def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) 
     answer = _ask(path)
     if not answer.is_list:
         raise _fault(path, answer)
-    tensors = {one.name: _slice(path, one, facts.st_size) for one in answer.tensors}
+    tensors = {tensor.name: _slice(path, tensor, facts.st_size) for tensor in answer.tensors}
     listed = msgspec.json.encode(answer.tensors)
     state = FileState.of(path, facts, listed)
     digest = recall(state) or sampled_digest(file, listed, facts.st_size)

@@ -93,7 +93,7 @@ class Compiler:
     def repacks(self, weights: WeightSet) -> bool:
         """Return True if weights would be packed or rounded into blocks of the runtime's."""
         form = self._operators_for(weights).blocks
-        return any(packing_of(one, form) is not None for one in weights.base.values())
+        return any(packing_of(weight, form) is not None for weight in weights.base.values())
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
@@ -103,7 +103,7 @@ class Compiler:
     def bound_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as they are given to the runtime."""
         element, form = precision.dtype, self._operators_for(weights).blocks
-        return sum(bound_bytes(one, element, form) for one in weights.base.values())
+        return sum(bound_bytes(weight, element, form) for weight in weights.base.values())
 
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
         """Return the bytes that the runtime holds of `weights` that it reads where they are.

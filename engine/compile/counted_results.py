@@ -35,7 +35,7 @@ class CountedResults:
             if key in self._counts:
                 self._counts.move_to_end(key)
                 return self._counts[key][1]
-        sizes = {name: one.optimum for name, one in network.dimensions.items()}
+        sizes = {name: dimension.optimum for name, dimension in network.dimensions.items()}
         found = held_results(emit(), sizes)
         with self._lock:
             self._counts[key] = network, found

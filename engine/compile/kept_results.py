@@ -31,7 +31,7 @@ _SUFFIX = ".safetensors"
 _DIGITS = 24
 _MADE_BY, _MADE_OF, _DEVICE = "made_by", "made_of", "device"
 # The types that runs return, by NumPy's.
-_TYPES = {one.numpy: one for one in (DType.F32, DType.F16, DType.F64, DType.I64, DType.I32)}
+_TYPES = {dtype.numpy: dtype for dtype in (DType.F32, DType.F16, DType.F64, DType.I64, DType.I32)}
 _log = logging.getLogger(__name__)
 
 # The outputs of a run by name.
@@ -113,7 +113,7 @@ class KeptResults:
             for maker, given in list(self._results):
                 if not names or maker.stem in names:
                     del self._results[maker, given]
-        files = [one.name for one in self._entries() if not names or _stem(one) in names]
+        files = [entry.name for entry in self._entries() if not names or _stem(entry) in names]
         if files:
             self._files.remove(files)
 
@@ -147,7 +147,7 @@ class KeptResults:
     def _write(self, folder: Path, maker: Maker, given: str, made: Results) -> None:
         if any(array.dtype not in _TYPES for array in made.values()):
             return
-        parts = {name: ComputedArray(one, _TYPES[one.dtype]) for name, one in made.items()}
+        parts = {name: ComputedArray(array, _TYPES[array.dtype]) for name, array in made.items()}
         header = copy_header(parts, DType.F32, _metadata(maker, given))
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -175,10 +175,10 @@ def _content(path: Path, wanted: Mapping[str, str], most_bytes: int) -> Results 
     """
     index: TensorIndex = read_index(path)
     is_its = all(index.metadata.get(key) == wanted[key] for key in (_MADE_BY, _MADE_OF))
-    size = sum(one.nbytes for one in index.tensors.values())
+    size = sum(tensor.nbytes for tensor in index.tensors.values())
     if not is_its or size > most_bytes or not is_sound(path, Event()):
         return None
-    return {name: _frozen(np.array(mapped(one))) for name, one in index.tensors.items()}
+    return {name: _frozen(np.array(mapped(tensor))) for name, tensor in index.tensors.items()}
 
 
 def _frozen(array: Array) -> Array:

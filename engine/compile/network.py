@@ -61,5 +61,5 @@ class Network:
 
     def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
         """Return the offered precisions that are safe for the network; all if none is safe."""
-        safe = tuple(one for one in offered if one is not Precision.F16)
+        safe = tuple(precision for precision in offered if precision is not Precision.F16)
         return safe if self.overflows_f16 and safe else offered

@@ -101,9 +101,9 @@ class PreparedNetwork:
         form = self._operators.blocks
         holding = held_weights(self.network.weights, self._operators)
         held = runtime_bytes(holding, self.precision.dtype, self._operators)
-        computed = [one for one in weights if is_computed(one, element, form)]
-        kept = [one for one in computed if not placement.maps or one is not one.base]
-        return held + sum(bound_bytes(one, element, form) for one in kept)
+        computed = [weight for weight in weights if is_computed(weight, element, form)]
+        kept = [weight for weight in computed if not placement.maps or weight is not weight.base]
+        return held + sum(bound_bytes(weight, element, form) for weight in kept)
 
     def _in_place(self, placement: WeightPlacement, room_bytes: int) -> frozenset[str]:
         """Return the names of the weights that the runtime reads where they are."""
@@ -125,8 +125,8 @@ class PreparedNetwork:
             return Preparation.LOAD if self.is_prepared() else Preparation.COMPILE
         weights, element = self.network.weights.base.values(), self._element
         form = self._operators.blocks
-        packs = any(packing_of(one, form) is not None for one in weights)
-        if not packs and not any(one.needs_conversion(element) for one in weights):
+        packs = any(packing_of(weight, form) is not None for weight in weights)
+        if not packs and not any(weight.needs_conversion(element) for weight in weights):
             return Preparation.LOAD
         has_copy = self._copies.has(self._emit()[1].copy_key)
         return Preparation.LOAD if has_copy else Preparation.CONVERT
@@ -183,7 +183,7 @@ class PreparedNetwork:
                 network.emit(g)
                 if network.branches is not None:
                     # Weights may be used cut, in another order or in blocks, under other names.
-                    absent = {one.removesuffix(".weight") for one in g.unused()}
+                    absent = {name.removesuffix(".weight") for name in g.unused()}
                     unknown = network.branches.layers.keys() - absent - g.branched
                     assert not unknown, f"no layer of the graph has a branch for {unknown}"
                 caches, form = (self._copies, self._merged), self._operators.blocks
@@ -209,8 +209,8 @@ class PreparedNetwork:
         changed = binding.patched if refits else frozenset[str]()
         carrying = binding.base if refits else binding
 
-        def bind(one: WeightBinding, where: WeightPlacement) -> Mapping[str, WeightRef]:
-            return one.bind(where, report or _ignore, awaited)
+        def bind(binding: WeightBinding, where: WeightPlacement) -> Mapping[str, WeightRef]:
+            return binding.bind(where, report or _ignore, awaited)
 
         weights = BoundLater(lambda: bind(binding, placement))
         own = BoundLater(lambda: bind(carrying, placement)) if changed else weights

@@ -130,7 +130,7 @@ class SizedSession:
         """Return the sizes of a run, and its results if only parts of it fit a session."""
         given = all_feeds(self.inputs, self._pinned, feeds)
         sizes = sizes_of(self.inputs, given)
-        if any(covers(one.profile, sizes) for one in self._sessions):
+        if any(covers(session.profile, sizes) for session in self._sessions):
             return sizes, None
         rows = next((name for name in _ROWS if name in sizes), "")
         # With a batch of several pictures the rows of a context must stay together.
@@ -143,7 +143,9 @@ class SizedSession:
                 for name in (rows, _PICKED)
                 if name in sizes.keys() & dimensions.keys()
             }
-            fixed = {name: one for name, one in dimensions.items() if name not in wholes}
+            fixed = {
+                name: dimension for name, dimension in dimensions.items() if name not in wholes
+            }
             others = {name: size for name, size in sizes.items() if name not in wholes}
             if covers(ShapeProfile(fixed), others) and _can_part(sizes, wholes):
                 return sizes, self._in_parts(loaded.session, host_arrays(given), sizes, wholes)
@@ -165,7 +167,7 @@ class SizedSession:
             }
             results.append(session.run(part))
         return {
-            spec.name: np.concatenate([one[spec.name] for one in results])[
+            spec.name: np.concatenate([result[spec.name] for result in results])[
                 : sizes[along[spec.name]]
             ]
             for spec in self.outputs

@@ -72,7 +72,7 @@ class WeightBinding:
     @property
     def patched(self) -> frozenset[str]:
         """The names of the weights that patches change."""
-        return frozenset(name for name, one in self.used.items() if one is not one.base)
+        return frozenset(name for name, weight in self.used.items() if weight is not weight.base)
 
     def bind(
         self, placement: WeightPlacement, report: Report, awaited: Cancellation | None = None
@@ -92,12 +92,12 @@ class WeightBinding:
         self._require_numbers(self.used if copy is None else patched)
         if copy is not None:
             return {**copy, **self._bind_patched(patched, report, awaited)}
-        patched_bytes = sum(one.elements for one in patched.values()) * self.element.itemsize
+        patched_bytes = sum(weight.elements for weight in patched.values()) * self.element.itemsize
         first, rest = _in_turn(report, patched_bytes)
         if converts and placement is not WeightPlacement.MEMORY:
             bound = self._make_copy(key, base, placement, first)
         else:
-            plain = {name: one for name, one in self.used.items() if name not in patched}
+            plain = {name: weight for name, weight in self.used.items() if name not in patched}
             bound = bind(plain, self.element, first)
         return {**bound, **self._bind_patched(patched, rest, awaited)}
 

@@ -50,7 +50,7 @@ def read_adapter(index: TensorIndex, path: Path) -> ControlNetwork | None:
 
     Raises EngineError where tensors are missing or contradict each other.
     """
-    tensors = {name.removeprefix(_PREFIX): one for name, one in index.tensors.items()}
+    tensors = {name.removeprefix(_PREFIX): tensor for name, tensor in index.tensors.items()}
     if not any(name in tensors for name in _SIGNS):
         return None
     weights = _LAYOUT.canonical(Component.DENOISER, tensors, index.path).weights

@@ -93,7 +93,7 @@ def _control_lora(
     index: TensorIndex, tensors: Mapping[str, FileSlice], path: Path
 ) -> ControlNetwork:
     ups, downs = (_factors(index, tensors, ending) for ending in (_UP, _DOWN))
-    others = {name: one for name, one in tensors.items() if not name.endswith((_UP, _DOWN))}
+    others = {name: tensor for name, tensor in tensors.items() if not name.endswith((_UP, _DOWN))}
     weights = canonical_weights(others, index.path, tensors).weights
     for name in ups.keys() ^ downs.keys():
         raise damaged(index.path, sentence("it has half of the change of {name!r}", name=name))
@@ -104,9 +104,9 @@ def _control_lora(
         except ValueError:
             what = sentence("the halves of the change of {name!r} do not fit", name=name)
             raise damaged(index.path, what) from None
-    linear = all(len(one.shape) == 2 for name, one in downs.items() if ".proj_in." in name)
+    linear = all(len(down.shape) == 2 for name, down in downs.items() if ".proj_in." in name)
     adds_sizes = any(name.startswith("add_embedding.") for name in (*downs, *weights))
-    texts = (one.shape[1] for name, one in downs.items() if name.endswith("attn2.to_k.weight"))
+    texts = (down.shape[1] for name, down in downs.items() if name.endswith("attn2.to_k.weight"))
     return ControlNetwork(
         path,
         ControlForm.CONTROL_LORA,
@@ -124,8 +124,8 @@ def _factors(
 ) -> Mapping[str, StoredWeight]:
     """Return factors by the canonical names of the weights that they change."""
     named = {
-        name.removesuffix(ending) + _WEIGHT: one
-        for name, one in tensors.items()
+        name.removesuffix(ending) + _WEIGHT: tensor
+        for name, tensor in tensors.items()
         if name.endswith(ending)
     }
     return canonical_weights(named, index.path, tensors).weights

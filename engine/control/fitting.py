@@ -134,7 +134,7 @@ def other_sizes(network: ControlNetwork, checkpoint: IdentifiedCheckpoint) -> En
 
 def _skips(config: EncoderConfig) -> tuple[tuple[int, int, bool], ...]:
     """Return the width of each level, the number of its images, and if it is halved after it."""
-    levels = tuple((one.width, len(one.depths), one.resample) for one in config.down)
+    levels = tuple((level.width, len(level.depths), level.resample) for level in config.down)
     return (*levels, (config.mid.width if config.mid else 0, 0, False))
 
 

@@ -59,10 +59,10 @@ def read_flux_net(index: TensorIndex, path: Path) -> ControlNetwork | None:
 
     Raises EngineError where tensors are missing or contradict each other.
     """
-    tensors = {name.removeprefix(_PREFIX): one for name, one in index.tensors.items()}
+    tensors = {name.removeprefix(_PREFIX): tensor for name, tensor in index.tensors.items()}
     if not any(all(name in tensors for name in names) for names in _SIGNS):
         return None
-    renamed = {_HINT.sub(_hint_name, name): one for name, one in tensors.items()}
+    renamed = {_HINT.sub(_hint_name, name): tensor for name, tensor in tensors.items()}
     weights = _LAYOUT.canonical(Component.DENOISER, renamed, index.path).weights
     config = _config(weights, index.path)
     _require_weights(config, weights)

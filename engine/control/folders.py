@@ -35,7 +35,7 @@ def with_settings(network: ControlNetwork, part: FolderPart) -> ControlNetwork:
     check_claims(
         file,
         (
-            ("block_out_channels", stated.block_out_channels, tuple(one.width for one in down)),
+            ("block_out_channels", stated.block_out_channels, tuple(level.width for level in down)),
             ("in_channels", stated.in_channels, config.encoder.in_channels),
             ("conditioning_channels", stated.conditioning_channels, config.map_channels),
         ),

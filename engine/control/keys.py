@@ -62,7 +62,9 @@ def _layout(rename: Rename) -> KeyLayout:
 def without_prefix(tensors: Mapping[str, FileSlice]) -> dict[str, FileSlice]:
     """Return a ControlNet's tensors without their prefix, and none of a checkpoint beside it."""
     inside = {
-        name.removeprefix(_PREFIX): one for name, one in tensors.items() if name.startswith(_PREFIX)
+        name.removeprefix(_PREFIX): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(_PREFIX)
     }
     return inside or dict(tensors)
 

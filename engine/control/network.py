@@ -147,6 +147,6 @@ class ControlNetwork:
                     path=self.path.name,
                     kind=kind.value,
                 ),
-                sentence("It takes {kinds}.", kinds=", ".join(one.value for one in self.kinds)),
+                sentence("It takes {kinds}.", kinds=", ".join(kind.value for kind in self.kinds)),
             )
         return numbers[kind]

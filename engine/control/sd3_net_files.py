@@ -91,12 +91,14 @@ def read_sd3_net(index: TensorIndex, path: Path) -> ControlNetwork | None:
     Raises EngineError where tensors are missing or contradict each other, and for a network that
     takes more than a map.
     """
-    tensors = {name.removeprefix(_PREFIX): one for name, one in index.tensors.items()}
+    tensors = {name.removeprefix(_PREFIX): tensor for name, tensor in index.tensors.items()}
     if not all(name in tensors for name in _SIGNS):
         return None
     stated = _stated_kind(tensors.pop(_TYPE, None))
     found = _LAYOUT.canonical(Component.DENOISER, tensors, index.path).weights
-    weights = {name: one for name, one in found.items() if _PLACES in found or name not in BORROWED}
+    weights = {
+        name: tensor for name, tensor in found.items() if _PLACES in found or name not in BORROWED
+    }
     config = _config(weights, index.path)
     _require_weights(config, weights)
     return ControlNetwork(

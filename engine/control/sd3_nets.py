@@ -85,7 +85,7 @@ class Sd3NetModel(TokenNet):
         dimensions = token_dimensions(cells, tokens)
         if self.config.joint:
             return dimensions
-        return {name: one for name, one in dimensions.items() if name != "tokens"}
+        return {name: dimension for name, dimension in dimensions.items() if name != "tokens"}
 
     def shown(self, maps: Array, kinds: Sequence[ControlKind]) -> dict[str, Array]:
         """Return maps in [0, 1] as the network's kind has them encoded.
@@ -138,8 +138,8 @@ def comfy_places(rows: int, columns: int, width: int) -> Array:
     )
     waves = _BASE ** -(np.arange(width // 4) / (width // 4))
     both = np.meshgrid(down, across, indexing="ij")[::-1]
-    angles = [one.reshape(-1, 1) * waves for one in both]
-    parts = [turned(one) for one in angles for turned in (np.sin, np.cos)]
+    angles = [positions.reshape(-1, 1) * waves for positions in both]
+    parts = [turned(angle) for angle in angles for turned in (np.sin, np.cos)]
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 

@@ -306,7 +306,7 @@ def by_speed(candidates: Sequence[Candidate]) -> list[Candidate]:
 
     Those on which no job failed come first, then the faster ones in their trials.
     """
-    candidates = sorted(candidates, key=lambda one: (bool(one.failure), one.milliseconds))
+    candidates = sorted(candidates, key=lambda figure: (bool(figure.failure), figure.milliseconds))
     following = [*candidates[1:], None]
     pairs = zip(candidates, following, strict=True)
     return [replace(candidate, choice=_reason(candidate, after)) for candidate, after in pairs]

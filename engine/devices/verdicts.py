@@ -72,7 +72,9 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def exact_milliseconds(self) -> float:
         """The milliseconds of a run in float32; infinite if not measured."""
-        times = {one.precision: one.milliseconds for one in self.figures if not one.problem}
+        times = {
+            figure.precision: figure.milliseconds for figure in self.figures if not figure.problem
+        }
         return times.get(Precision.F32.value, float("inf")) if self.works else float("inf")
 
     @property

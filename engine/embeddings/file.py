@@ -54,7 +54,7 @@ def read_embeddings(path: Path, read: ReadIndex = read_index) -> tuple[Embedding
         whole = hash_file(path, lambda _: None).whole
     except OSError as error:
         raise unreadable(path, error) from error
-    return tuple(replace(one, path=path, sha256=whole) for one in found)
+    return tuple(replace(embedding, path=path, sha256=whole) for embedding in found)
 
 
 def bundled(name: str, tensors: Mapping[str, FileSlice]) -> Embedding:

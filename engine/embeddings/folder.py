@@ -53,7 +53,7 @@ def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path
     `models` is the folder of checkpoints. A named folder may also be that of a tool, with folders
     of embeddings in it. None of the folders need exist.
     """
-    found = [folder for one in named for folder in folders_of_tools([one]) or (one,)]
+    found = [folder for path in named for folder in folders_of_tools([path]) or (path,)]
     if models is not None:
         found += [models / name for name in FOLDER_NAMES]
         if models.name.lower() in _MODEL_FOLDERS:
@@ -71,7 +71,7 @@ def folders_of_tools(tools: Iterable[Path]) -> tuple[Path, ...]:
         for models in ("", "models")
         for name in FOLDER_NAMES
     )
-    return tuple(one for one in below if is_folder(one))
+    return tuple(path for path in below if is_folder(path))
 
 
 def list_folders(folders: Iterable[Path]) -> Listing:

@@ -200,7 +200,7 @@ class EmbeddingLibrary:
                 return None
             read = self._read_now(file)
             several = () if isinstance(read, EngineError) else read
-            mine = next((one for one in several if one.token == word), None)
+            mine = next((embedding for embedding in several if embedding.token == word), None)
             return Found(mine) if mine is not None else self._first_of(by_name)
 
     def of_hash(self, digits: str) -> Found | None:
@@ -210,7 +210,7 @@ class EmbeddingLibrary:
             return None
         with self._lock:
             for file in self._listed().listing.files:
-                if any(one.startswith(wanted) for one in self._hashes(file)):
+                if any(digest.startswith(wanted) for digest in self._hashes(file)):
                     return self._first_of([file])
         return None
 
@@ -266,9 +266,9 @@ class EmbeddingLibrary:
                 if suffix in PICTURE_SUFFIXES or opened > _MOST_OPENED:
                     continue
                 read = self._read_now(file)
-                for one in () if isinstance(read, EngineError) else read:
-                    if one.token:
-                        known.words.setdefault(one.token, file)
+                for embedding in () if isinstance(read, EngineError) else read:
+                    if embedding.token:
+                        known.words.setdefault(embedding.token, file)
         return known.words
 
     def _listed(self) -> _Known:

@@ -218,7 +218,7 @@ class IdentifiedCheckpoint:
         Its architecture makes networks of its own. Those of components without changes have the
         same identity as before, so that loaded ones are used again.
         """
-        acting = {component: one for component, one in patches.items() if one.acts}
+        acting = {component: changes for component, changes in patches.items() if changes.acts}
         return replace(self, patches=acting) if acting or self.patches else self
 
     def with_changes(self, changes: NetworkChanges) -> "IdentifiedCheckpoint":

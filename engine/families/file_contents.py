@@ -139,7 +139,7 @@ def _held_by_folder(path: Path) -> FileContents:
 
 
 def _in_order(parts: Sequence[Component]) -> tuple[Component, ...]:
-    return tuple(one for one in Component if one in parts)
+    return tuple(component for component in Component if component in parts)
 
 
 def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:

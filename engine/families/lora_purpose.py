@@ -128,7 +128,7 @@ def _other_kind(file: LoraFile) -> LoraPurpose | None:
 
 def _by_keys(file: LoraFile) -> LoraPurpose | None:
     listing = listing_of(file)
-    other = next((one for one in TRANSFORMER_LORAS if one.matches(listing)), None)
+    other = next((layout for layout in TRANSFORMER_LORAS if layout.matches(listing)), None)
     if other is not None:
         takes_map = other.title == WITH_MAP
         return LoraPurpose(f"a LoRA for {other.title}", other.families, takes_map=takes_map)

@@ -39,7 +39,9 @@ def kind_of_foreign(kind: ForeignKind) -> ModelKind:
         return ModelKind.LORA
     if kind.part is not None:
         return _BY_PART[kind.part]
-    return next((one for word, one in _BY_WORD if word in kind.title), ModelKind.OTHER)
+    return next(
+        (kind_title for word, kind_title in _BY_WORD if word in kind.title), ModelKind.OTHER
+    )
 
 
 def kind_of_parts(parts: tuple[Component, ...]) -> ModelKind:

@@ -57,7 +57,7 @@ def _read_from_file(family: Family, component: Component, path: Path, read: Read
 
 def _read_from_folder(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
     """Read a component from a whole diffusers folder, or from a folder of that component alone."""
-    mine = [name for name, one in family.subfolders.items() if one is component]
+    mine = [name for name, own in family.subfolders.items() if own is component]
     if is_checkpoint_folder(path):
         folder = read_folder(path, subfolders(), read)
         family_of_folder(folder)

@@ -41,8 +41,8 @@ class Recognised:
 def recognise(listing: Listing) -> Recognised:
     """Recognise a listing by the families, in order, and by the rules for foreign files."""
     answers = ((family, family.recognise(listing)) for family in FAMILIES)
-    family, evidence = next((one for one in answers if one[1] is not None), (None, None))
-    is_whole = family is not None or any(one.holds_denoiser(listing) for one in FAMILIES)
+    family, evidence = next((answer for answer in answers if answer[1] is not None), (None, None))
+    is_whole = family is not None or any(family.holds_denoiser(listing) for family in FAMILIES)
     return Recognised(family, evidence or "", foreign_kind(listing, holds_denoiser=is_whole))
 
 
@@ -58,12 +58,12 @@ def foreign_kind(listing: Listing, *, holds_denoiser: bool) -> ForeignKind | Non
 def lone_parts(listing: Listing, kind: ForeignKind | None) -> tuple[Component, ...]:
     """Return the components that a file without a whole checkpoint could supply to any family."""
     found = {part for family in FAMILIES for part in family.lone_parts(listing, kind)}
-    return tuple(one for one in Component if one in found)
+    return tuple(component for component in Component if component in found)
 
 
 def subfolders() -> dict[str, Component]:
     """Return the subfolders of diffusers folders that any family reads, each with its component."""
-    return {name: one for family in FAMILIES for name, one in family.subfolders.items()}
+    return {name: component for family in FAMILIES for name, component in family.subfolders.items()}
 
 
 def family_of_file(

@@ -46,7 +46,7 @@ class FamilyRegistry:
 
     def __iter__(self) -> Iterator[Family]:
         """Iterate over the families that could be imported, in order."""
-        return (one for one in self._all() if isinstance(one, Family))
+        return (family for family in self._all() if isinstance(family, Family))
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class FamilyRegistry:
     @property
     def broken(self) -> tuple[BrokenFamily, ...]:
         """The families that could not be imported, in order."""
-        return tuple(one for one in self._all() if isinstance(one, BrokenFamily))
+        return tuple(family for family in self._all() if isinstance(family, BrokenFamily))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,12 +68,12 @@ class FamilyRegistry:
         """The families' names and full titles, in order."""
         return tuple(
             FamilyName(
-                name=one.name,
-                title=one.full_title or one.title,
-                about=one.about,
-                variants=tuple(one.variants.items()),
+                name=family.name,
+                title=family.full_title or family.title,
+                about=family.about,
+                variants=tuple(family.variants.items()),
             )
-            for one in self
+            for family in self
         )
 
     @property
@@ -84,7 +84,7 @@ class FamilyRegistry:
     @property
     def problem(self) -> str:
         """A sentence that names the broken families, with a space before it; empty for none."""
-        words = "; ".join(f"{one.name} ({one.reason})" for one in self.broken)
+        words = "; ".join(f"{family.name} ({family.reason})" for family in self.broken)
         return f" Families that could not be loaded: {words}." if words else ""
 
     def named(self, name: str) -> Family:

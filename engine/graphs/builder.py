@@ -200,9 +200,9 @@ class NodeWriter:
     ) -> tuple[Value, ...]:
         """Use a weight in blocks as the inputs of MatMulNBits: integers, scales, perhaps zeros."""
         fields = [Field.INTEGERS, Field.SCALES, *([Field.ZEROS] if packing.has_zeros else [])]
-        for one in fields:
-            self.used[f"{name}:{one}"] = PackedWeight(weight, packing, one, self.element)
-        return tuple(f"{name}:{one}" for one in fields)
+        for field in fields:
+            self.used[f"{name}:{field}"] = PackedWeight(weight, packing, field, self.element)
+        return tuple(f"{name}:{field}" for field in fields)
 
     def derived_weight(
         self,

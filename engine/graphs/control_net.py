@@ -150,7 +150,7 @@ def map_inputs(
 
 def kinds_embedding(union: UnionConfig, kinds: Collection[int]) -> Array:
     """Embed the kinds of all maps as sinusoids: float32 [1, kinds * waves]."""
-    return size_embedding([float(one in kinds) for one in range(union.kinds)], union.waves)[None]
+    return size_embedding([float(kind in kinds) for kind in range(union.kinds)], union.waves)[None]
 
 
 def _outputs(g: GraphBuilder, config: ControlNetConfig, images: Sequence[Value]) -> None:

@@ -227,7 +227,7 @@ class FluxBlocks(ABC):
     def cells(self, image: Value, grid: Value) -> Value:
         """Emit the last layer, and put the cells of each token in their places."""
         g, config = self.g, self.config
-        scale, shift = (self.modulations(f"norm_out.{one}", 1)[0] for one in ("scale", "shift"))
+        scale, shift = (self.modulations(f"norm_out.{part}", 1)[0] for part in ("scale", "shift"))
         h = modulated(g, image, config.width, shift, scale)
         h = g.linear(h, "proj_out", (config.width, config.out_channels), bias=self.biased)
         shape = g.op("Concat", g.integers([0, config.out_channels]), grid, axis=0)
@@ -314,7 +314,8 @@ class FluxBlocks(ABC):
         """Emit attention of all tokens to all, with rotary embeddings of queries and keys."""
         g, config = self.g, self.config
         q, k = (
-            g.op("Reshape", self._rotated(one), g.integers([0, 0, config.width])) for one in (q, k)
+            g.op("Reshape", self._rotated(rows), g.integers([0, 0, config.width]))
+            for rows in (q, k)
         )
         return self.attend(q, k, v)
 
@@ -363,6 +364,6 @@ class EmbeddedBlocks(FluxBlocks):
         whole = g.input("pooled", DType.F32, ("contexts", pooled))
         found.append(embedded(g, whole, "text", pooled, width))
         total = found[0]
-        for one in found[1:]:
-            total = g.op("Add", total, one)
+        for part in found[1:]:
+            total = g.op("Add", total, part)
         return total

@@ -67,12 +67,12 @@ def text_rotations(config: Flux2Config, contexts: int, tokens: int) -> dict[str,
     places = np.zeros((AXES, tokens))
     places[3] = np.arange(tokens)
     rotary = _rotary(config, places, "text_")
-    return {name: np.stack([one] * contexts) for name, one in rotary.items()}
+    return {name: np.stack([array] * contexts) for name, array in rotary.items()}
 
 
 def side_by_side(latents: Sequence[Array]) -> Array:
     """Return the cells of latents [1, channels, height, width] in one row, whatever their sizes."""
-    return np.concatenate([one.reshape(1, one.shape[1], 1, -1) for one in latents], axis=3)
+    return np.concatenate([latent.reshape(1, latent.shape[1], 1, -1) for latent in latents], axis=3)
 
 
 def _places(cells: Cells, picture: int) -> Array:

@@ -101,8 +101,8 @@ class ImagePromptWriter:
         for prompt, shape in enumerate(self._prompts):
             tokens = g.integers([-1, shape.tokens, layer.width])
             keys, values = (
-                g.op("Reshape", self._row(one, place), tokens)
-                for one in self._inputs[prompt, layer.width]
+                g.op("Reshape", self._row(name, place), tokens)
+                for name in self._inputs[prompt, layer.width]
             )
             mask = self._mask(prompt, layer.level) if shape.masked else ""
             found.append(Attended(keys, values, layer.width, mask))

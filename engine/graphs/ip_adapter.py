@@ -98,8 +98,10 @@ def ip_adapter(
     for width, same in widths.items():
         sizes, shape = (config.context_width, width), (len(same), "batch", count, width)
         for kind, name in (("to_k_ip", keys_output(width)), ("to_v_ip", values_output(width))):
-            made = (g.linear(tokens, f"{one.name}.{kind}", sizes, bias=False) for one in same)
-            rows = [g.op("Reshape", one, g.integers([1, -1, count, width])) for one in made]
+            made = (
+                g.linear(tokens, f"{adapter.name}.{kind}", sizes, bias=False) for adapter in same
+            )
+            rows = [g.op("Reshape", rows, g.integers([1, -1, count, width])) for rows in made]
             joined = g.op("Concat", *rows, axis=0) if len(rows) > 1 else rows[0]
             g.output(joined, name, DType.F32, shape)
 

@@ -7,6 +7,7 @@ leaves the run. What follows from weights and sizes alone is no result of a run.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
@@ -33,17 +34,20 @@ def held_results(graph: Graph, sizes: Mapping[str, int]) -> HeldResults:
     """
     found = ModelProto.FromString(graph.model).graph
     # Images grow by whole numbers.
-    scales = {one for node in found.node if node.op_type == "Resize" for one in node.input[2:3]}
+    scales = {name for node in found.node if node.op_type == "Resize" for name in node.input[2:3]}
     shapes = ResultShapes(
-        {one.name: tuple(size_of(n, sizes) for n in one.shape) for one in graph.inputs}
-        | {one.name: tuple(one.dims) for one in found.initializer},
+        {spec.name: tuple(size_of(n, sizes) for n in spec.shape) for spec in graph.inputs}
+        | {tensor.name: tuple(tensor.dims) for tensor in found.initializer},
         {
-            one.name: numpy_helper.to_array(one).astype(np.int64)
-            for one in found.initializer
-            if one.data_type == TensorProto.INT64 or one.name in scales
+            tensor.name: numpy_helper.to_array(tensor).astype(np.int64)
+            for tensor in found.initializer
+            if tensor.data_type == TensorProto.INT64 or tensor.name in scales
         },
     )
-    fixed, leaving = {one.name for one in found.initializer}, [one.name for one in graph.outputs]
+    fixed, leaving = (
+        {tensor.name for tensor in found.initializer},
+        [output.name for output in graph.outputs],
+    )
     run = _Run(shapes, found.node, fixed, leaving)
     return HeldResults(run.at_once(), run.by_heads(), run.grouped(), run.leaving())
 
@@ -85,17 +89,17 @@ class _Run:
         wholes: dict[str, str] = {}
         for node in nodes:
             shapes.add(node)
-            taken, made = tuple(node.input), [one for one in node.output if one]
-            if all(not one or one in fixed or shapes.is_calculated(one) for one in taken):
+            taken, made = tuple(node.input), [name for name in node.output if name]
+            if all(not name or name in fixed or shapes.is_calculated(name) for name in taken):
                 fixed.update(made)
             elif not shapes.is_calculated(made[0]):
-                taken = tuple(wholes.get(one, one) for one in taken if one)
+                taken = tuple(wholes.get(name, name) for name in taken if name)
                 if node.op_type in _VIEWS:
                     wholes[made[0]] = taken[0]
                 else:
-                    sizes = {one: self._size(one) for one in made}
+                    sizes = {name: self._size(name) for name in made}
                     self._steps.append(_Step(node.op_type, taken, sizes))
-        self._left = {wholes.get(one, one) for one in leaving}
+        self._left = {wholes.get(name, name) for name in leaving}
 
     def _size(self, value: str) -> int:
         return math.prod(self._shapes[value])
@@ -103,7 +107,7 @@ class _Run:
     def by_heads(self) -> int:
         """Return the most numbers that a node of fused attention takes."""
         taken = (step.taken for step in self._steps if step.kind in _ATTENTION)
-        return max((sum(map(self._size, one)) for one in taken), default=0)
+        return max((sum(map(self._size, names)) for names in taken), default=0)
 
     def leaving(self) -> int:
         """Return the numbers of the results that leave the run."""
@@ -114,17 +118,19 @@ class _Run:
         last, held = self._last(self._steps), dict[str, int]()
         most = now = 0
         for place, step in enumerate(self._steps):
-            dying = {one for one in step.taken if one in held and last[one] == place}
+            dying = {name for name in step.taken if name in held and last[name] == place}
             if step.kind in _IN_PLACE:
                 size = next(iter(step.made.values()))
-                over = next((one for one in step.taken if one in dying and held[one] == size), "")
+                over = next(
+                    (name for name in step.taken if name in dying and held[name] == size), ""
+                )
                 dying.discard(over)
                 now -= held.pop(over, 0)
             held |= step.made
             now += sum(step.made.values())
             most = max(most, now)
-            dying |= {one for one in step.made if one not in last}
-            now -= sum(held.pop(one) for one in dying)
+            dying |= {name for name in step.made if name not in last}
+            now -= sum(held.pop(name) for name in dying)
         return most
 
     def grouped(self) -> int:
@@ -135,12 +141,12 @@ class _Run:
         its inputs and its result by heads, and holds no scores.
         """
         buffers: list[_Life] = []
-        for one in sorted(self._lives(), key=lambda life: life.first):
-            free = (n for n, before in enumerate(buffers) if before.last < one.first)
+        for life in sorted(self._lives(), key=attrgetter("first")):
+            free = (n for n, before in enumerate(buffers) if before.last < life.first)
             place = next(free, len(buffers))
-            size = max(one.size, buffers[place].size) if place < len(buffers) else one.size
-            buffers[place : place + 1] = [_Life(one.first, one.last, size)]
-        return sum(one.size for one in buffers)
+            size = max(life.size, buffers[place].size) if place < len(buffers) else life.size
+            buffers[place : place + 1] = [_Life(life.first, life.last, size)]
+        return sum(buffer.size for buffer in buffers)
 
     def _lives(self) -> Iterator[_Life]:
         steps, scores = self._by_first_inputs(), self._scores()
@@ -162,14 +168,14 @@ class _Run:
             while name:
                 found.add(name)
                 taken = makers[name].taken if makers[name].kind != "MatMul" else ()
-                alike = (one for one in taken if one in makers and self._size(one) == size)
-                name = next((one for one in alike if makers[one].kind in _OF_SCORES), "")
+                alike = (name for name in taken if name in makers and self._size(name) == size)
+                name = next((name for name in alike if makers[name].kind in _OF_SCORES), "")
         return found
 
     def _by_first_inputs(self) -> list[_Step]:
         """Return the steps in the order of a search from the results, first inputs first."""
         makers = {name: n for n, step in enumerate(self._steps) for name in step.made}
-        taken = {one for step in self._steps for one in step.taken}
+        taken = {name for step in self._steps for name in step.taken}
         ends = [n for n, step in enumerate(self._steps) if taken.isdisjoint(step.made)]
         waiting, seen, order = [(n, False) for n in ends], set[int](), list[_Step]()
         while waiting:
@@ -180,8 +186,8 @@ class _Run:
             elif number not in seen:
                 seen.add(number)
                 waiting.append((number, True))
-                needed = {makers[one] for one in step.taken if one in makers}
-                waiting += ((one, False) for one in sorted(needed - seen, reverse=True))
+                needed = {makers[name] for name in step.taken if name in makers}
+                waiting += ((number, False) for number in sorted(needed - seen, reverse=True))
         return order
 
     def _last(self, steps: Sequence[_Step]) -> dict[str, int]:

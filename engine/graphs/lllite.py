@@ -108,7 +108,7 @@ class LlliteWriter:
 
     def acts_on(self, *layers: str) -> bool:
         """Tell whether a module acts on one of these projections."""
-        return self.layers is not None and any(one in self.layers.levels for one in layers)
+        return self.layers is not None and any(layer in self.layers.levels for layer in layers)
 
     def input_of(self, x: Value, layer: str, width: int) -> Value:
         """Return the input of a projection, [contexts, tokens, width], with what is added to it."""

@@ -117,9 +117,9 @@ class _Qwen3Writer:
         whole = g.integers([0, 0, inner])
         q = self._projected(x, f"{name}.q_proj", config.heads)
         k, v = (self._projected(x, f"{name}.{part}_proj", config.key_heads) for part in ("k", "v"))
-        q, k = (self._placed(one, f"{name}.{part}_norm") for one, part in ((q, "q"), (k, "k")))
-        k, v = (g.op("Gather", one, self._serving, axis=2) for one in (k, v))
-        q, k, v = (g.op("Reshape", one, whole) for one in (q, k, v))
+        q, k = (self._placed(rows, f"{name}.{part}_norm") for rows, part in ((q, "q"), (k, "k")))
+        k, v = (g.op("Gather", rows, self._serving, axis=2) for rows in (k, v))
+        q, k, v = (g.op("Reshape", rows, whole) for rows in (q, k, v))
         mixed = g.attention(q, k, v, config.heads, config.head_width, score_bias=self._later)
         return g.linear(mixed, f"{name}.o_proj", (inner, config.width), bias=False)
 

@@ -39,7 +39,7 @@ def reference_layers(
     `layers` are all of them in the order they run. The weight is the share of the layers that do:
     the widest first, and of equal ones those that run first (`UnetHook.hook`, `attn_weight`).
     """
-    widths = {one.name.replace(".attn2", ".attn1"): one.width for one in attending}
+    widths = {layer.name.replace(".attn2", ".attn1"): layer.width for layer in attending}
     widest = sorted(layers, key=lambda name: -widths[name])
     chosen = {name for place, name in enumerate(widest) if weight > place / len(widest)}
     return tuple(name for name in layers if name in chosen)
@@ -60,7 +60,7 @@ class ReferenceWriter:
     ) -> None:
         self._g, self._layers = g, form.layers if form else ()
         self._writes = form is not None and form.writes
-        self._attending = {one.name.replace(".attn2", ".attn1"): one for one in attending}
+        self._attending = {layer.name.replace(".attn2", ".attn1"): layer for layer in attending}
         self._shares: tuple[Value, Value] | None = None
 
     @property
@@ -101,6 +101,6 @@ class ReferenceWriter:
         return g.op("Add", g.op("Mul", alone, own), g.op("Mul", joined, other))
 
     def _shape(self, layer: str) -> tuple[int | str, ...]:
-        one = self._attending[layer]
-        part = f"/{1 << one.level}" if one.level else ""
-        return "contexts", one.width, f"height{part}", f"width{part}"
+        attending = self._attending[layer]
+        part = f"/{1 << attending.level}" if attending.level else ""
+        return "contexts", attending.width, f"height{part}", f"width{part}"

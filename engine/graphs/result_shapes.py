@@ -39,7 +39,7 @@ class Given:
         found = self.integers[place]
         if found is None:
             raise ValueError(f"input {place} has unknown numbers")
-        return [int(one) for one in found.reshape(-1)]
+        return [int(number) for number in found.reshape(-1)]
 
     def has(self, place: int) -> bool:
         """True if there is an input at a place, whose integers are known."""
@@ -51,7 +51,7 @@ class ResultShapes:
 
     def __init__(self, shapes: Mapping[Value, Shape], integers: Mapping[Value, Integers]) -> None:
         self._shapes, self._integers = dict(shapes), dict(integers)
-        self._shapes |= {name: one.shape for name, one in integers.items()}
+        self._shapes |= {name: array.shape for name, array in integers.items()}
         self._shapes[""] = ()
 
     def __getitem__(self, value: Value) -> Shape:
@@ -69,9 +69,9 @@ class ResultShapes:
         """
         taken = list(node.input)
         given = Given(
-            [self._shapes[one] for one in taken],
-            [self._integers.get(one) for one in taken],
-            {one.name: helper.get_attribute_value(one) for one in node.attribute},
+            [self._shapes[name] for name in taken],
+            [self._integers.get(name) for name in taken],
+            {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute},
         )
         found = _calculated(node.op_type, given)
         if found is not None:
@@ -87,9 +87,9 @@ def _calculated(kind: str, given: Given) -> Integers | None:
     if kind == "Shape":
         whole = np.array(given.shapes[0], np.int64)
         return whole[given.attributes.get("start", 0) : given.attributes.get("end")]
-    if any(one is None for one in given.integers):
+    if any(array is None for array in given.integers):
         return None
-    known = [one for one in given.integers if one is not None]
+    known = [array for array in given.integers if array is not None]
     if kind == "Concat":
         return np.concatenate(known)
     if kind == "Slice":
@@ -150,7 +150,7 @@ def _sliced(given: Given) -> Shape:
 
 def _joined(given: Given) -> Shape:
     shape, axis = list(given.shapes[0]), int(given.attributes["axis"])
-    shape[axis] = sum(one[axis] for one in given.shapes)
+    shape[axis] = sum(part[axis] for part in given.shapes)
     return tuple(shape)
 
 
@@ -167,7 +167,7 @@ def _transposed(given: Given) -> Shape:
 def _unsqueezed(given: Given) -> Shape:
     shape, axes = list(given.shapes[0]), given.ints(1)
     count = len(shape) + len(axes)
-    for axis in sorted(one % count for one in axes):
+    for axis in sorted(axis % count for axis in axes):
         shape.insert(axis, 1)
     return tuple(shape)
 

@@ -222,8 +222,8 @@ class Sd3Blocks:
         if config.normalised:
             parts = "qk"[-len(found) + 1 :]
             found[:-1] = [
-                self._normed(one, f"{norms}{part}")
-                for one, part in zip(found[:-1], parts, strict=True)
+                self._normed(rows, f"{norms}{part}")
+                for rows, part in zip(found[:-1], parts, strict=True)
             ]
         return found
 

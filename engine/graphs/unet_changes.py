@@ -41,7 +41,7 @@ class NetworkChanges:
 
     def perturbs(self, layer: str) -> bool:
         """Return True if some rows of this self-attention layer attend to themselves alone."""
-        return any(layer == one or layer.startswith(f"{one}.") for one in self.perturbed)
+        return any(layer == name or layer.startswith(f"{name}.") for name in self.perturbed)
 
 
 NO_CHANGES = NetworkChanges()

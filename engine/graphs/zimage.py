@@ -149,7 +149,7 @@ class _ZImageWriter:
         bias = g.op("Reshape", hidden, g.integers([0, 1, 1, -1]))
         self.of_image = _Tokens(cosines[0], sines[0])
         self.of_text = _Tokens(cosines[1], sines[1], modulated=False, score_bias=bias)
-        both = [g.op("Concat", *one, axis=1) for one in (cosines, sines)]
+        both = [g.op("Concat", *parts, axis=1) for parts in (cosines, sines)]
         self.of_both = _Tokens(both[0], both[1], beside=self._beside_keys(hidden))
         # The height and width of the latent in tokens, and their number.
         self._grid: Value = ""
@@ -340,18 +340,18 @@ class _ZImageWriter:
         q, k = (
             rotated_neighbours(
                 g,
-                g.rms_norm(one, f"{name}.norm_{part}", config.head_width, _EPSILON),
+                g.rms_norm(rows, f"{name}.norm_{part}", config.head_width, _EPSILON),
                 config.heads,
                 config.head_width,
                 tokens.cosines,
                 tokens.sines,
             )
-            for one, part in ((q, "q"), (k, "k"))
+            for rows, part in ((q, "q"), (k, "k"))
         )
         if tokens.beside is not None:
             mixed = self._attention_to_seen(q, k, v, tokens.beside)
         else:
-            q, k, v = (g.op("Reshape", one, g.integers([0, 0, width])) for one in (q, k, v))
+            q, k, v = (g.op("Reshape", rows, g.integers([0, 0, width])) for rows in (q, k, v))
             bias = tokens.score_bias
             mixed = g.attention(q, k, v, config.heads, config.head_width, score_bias=bias)
         return g.linear(mixed, f"{name}.to_out.0", (width, width), bias=False)

@@ -30,8 +30,14 @@ def joined(encoded: Sequence[EncodedImagePrompt]) -> EncodedImagePrompt:
         return encoded[0]
     widths = encoded[0].keys
     return EncodedImagePrompt(
-        {width: np.concatenate([one.keys[width] for one in encoded], axis=2) for width in widths},
-        {width: np.concatenate([one.values[width] for one in encoded], axis=2) for width in widths},
+        {
+            width: np.concatenate([prompt.keys[width] for prompt in encoded], axis=2)
+            for width in widths
+        },
+        {
+            width: np.concatenate([prompt.values[width] for prompt in encoded], axis=2)
+            for width in widths
+        },
     )
 
 

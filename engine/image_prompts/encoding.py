@@ -43,13 +43,13 @@ def seen(shown: Sequence[ShownPicture], runner: EncoderRunner) -> list[Array]:
     of states those of `nothing`. Raises EngineError as `EncoderRunner.encode` does.
     """
 
-    def one(session: Session, picture: ShownPicture) -> Array:
+    def seen_in(session: Session, picture: ShownPicture) -> Array:
         both = [picture.pixels, picture.nothing] if picture.states else [picture.pixels]
         found = next(iter(runner.call(session, {"pixels": np.concatenate(both)}).values()))
         return found if picture.states else np.concatenate([found, np.zeros_like(found)])
 
     def work(session: Session) -> list[Array]:
-        return [one(session, picture) for picture in shown]
+        return [seen_in(session, picture) for picture in shown]
 
     return runner.encode(shown[0].encoder, work, _broken)
 
@@ -66,7 +66,7 @@ def encode(
         return [runner.call(session, {"seen": view}) for view in views]
 
     def problem(found: list[dict[str, Array]]) -> str | None:
-        return _broken([array for one in found for array in one.values()])
+        return _broken([array for prompt in found for array in prompt.values()])
 
     return [
         EncodedImagePrompt(

@@ -71,8 +71,10 @@ def _resized_numbers(picture: Image.Image, side: int) -> Planes:
         return np.asarray(picture, np.float32)
     scale = side / min(picture.size)
     size = round(scale * picture.width), round(scale * picture.height)
-    planes = (Image.fromarray(np.asarray(one, np.float32)) for one in picture.split())
-    return np.stack([np.asarray(one.resize(size, Image.Resampling.BICUBIC)) for one in planes], 2)
+    planes = (Image.fromarray(np.asarray(plane, np.float32)) for plane in picture.split())
+    return np.stack(
+        [np.asarray(plane.resize(size, Image.Resampling.BICUBIC)) for plane in planes], 2
+    )
 
 
 def _cropped(image: Planes, side: int) -> Planes:

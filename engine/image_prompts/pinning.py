@@ -55,21 +55,24 @@ class PassImagePrompts:
     @property
     def shapes(self) -> tuple[ImagePromptShape, ...]:
         """The shapes by which the denoiser's network is chosen."""
-        return tuple(one.shape for one in self.prompts)
+        return tuple(prompt.shape for prompt in self.prompts)
 
     def masks(self, tile: int) -> dict[str, Array]:
         """Return the masks of a tile as inputs of the denoiser, by name."""
         return {
             mask_name(place, level): mask
-            for place, one in enumerate(self.prompts)
-            if one.masks
-            for level, mask in one.masks[tile].items()
+            for place, prompt in enumerate(self.prompts)
+            if prompt.masks
+            for level, mask in prompt.masks[tile].items()
         }
 
     def strengths_at(self, evaluation: int, sigma: float) -> NDArray[np.float32]:
         """Return the strength of each image prompt at each layer, float32 [prompts, layers]."""
         return np.stack(
-            [one.strengths * np.float32(one.acts(evaluation, sigma)) for one in self.prompts]
+            [
+                prompt.strengths * np.float32(prompt.acts(evaluation, sigma))
+                for prompt in self.prompts
+            ]
         )
 
 
@@ -97,8 +100,8 @@ class ImagePromptPins:
             return
         if negatives != self._negatives:
             pairs = zip(self.prompts.prompts, self.encoded, strict=True)
-            for place, (prompt, one) in enumerate(pairs):
-                self._pin(_keys_and_values(place, prompt.weighted(one), negatives))
+            for place, (prompt, encoded) in enumerate(pairs):
+                self._pin(_keys_and_values(place, prompt.weighted(encoded), negatives))
             self._negatives = negatives
         strengths = self.prompts.strengths_at(evaluation, sigma)
         if self._strengths is None or not np.array_equal(strengths, self._strengths):

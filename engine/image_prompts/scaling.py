@@ -31,8 +31,8 @@ class KeyWeights:
 
     def scaled(self, encoded: EncodedImagePrompt) -> EncodedImagePrompt:
         """Return keys and values times the weights."""
-        keys = {width: one * self._of(width) for width, one in encoded.keys.items()}
-        values = {width: self._values(one, width) for width, one in encoded.values.items()}
+        keys = {width: keys * self._of(width) for width, keys in encoded.keys.items()}
+        values = {width: self._values(values, width) for width, values in encoded.values.items()}
         return EncodedImagePrompt(keys, values)
 
     def _values(self, values: Array, width: int) -> Array:

@@ -145,7 +145,7 @@ class BackgroundCompiles:
         self, wanted: JobEstimate, missing: Sequence[Network], plan: MemoryPlan
     ) -> ErrorInfo | None:
         """Queue networks to be compiled; return the error instead if one of them failed before."""
-        names = [wanted.prepared(one).artifact_name() for one in missing]
+        names = [wanted.prepared(network).artifact_name() for network in missing]
         with self._changed:
             for name, network in zip(names, missing, strict=True):
                 if name in self._failed:

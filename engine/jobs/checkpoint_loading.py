@@ -40,7 +40,7 @@ def load_checkpoint(
     if refiner:
         refined = with_refiner(own, identify(Path(refiner), read))
         checkpoint = refined if own is checkpoint else checkpoint
-        later = [refined if one is own else one for one in later]
+        later = [refined if second is own else second for second in later]
     return replace(checkpoint, second_checkpoints=tuple(later)) if any(later) else checkpoint
 
 
@@ -54,13 +54,13 @@ def _second_checkpoints(
     """
     found: list[IdentifiedCheckpoint | None] = []
     before = checkpoint
-    for number, one in enumerate(wanted, 1):
+    for number, second in enumerate(wanted, 1):
         own = None
-        if one.checkpoint is not None and Path(one.checkpoint).absolute() != checkpoint.path:
-            own = replace(identify(Path(one.checkpoint), read), role=f"second_{number}_")
+        if second.checkpoint is not None and Path(second.checkpoint).absolute() != checkpoint.path:
+            own = replace(identify(Path(second.checkpoint), read), role=f"second_{number}_")
             require_complete(own)
         following = own or checkpoint
-        if one.upscaler in LATENT_UPSCALERS and not share_latents(before, following):
+        if second.upscaler in LATENT_UPSCALERS and not share_latents(before, following):
             raise _other_latents(before, following)
         found.append(own)
         before = following

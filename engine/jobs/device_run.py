@@ -38,7 +38,7 @@ class DeviceRun:
         """
         plan, stages, context = self.plan, self._stages(), self._context
         if self._services.residency is not None:
-            used = {one.name for run in plan.pictures.runs for one in run.networks}
+            used = {network.name for run in plan.pictures.runs for network in run.networks}
             self._services.residency.make_room(plan.memory.spare_bytes, used)
             if not plan.memory.resident:
                 self._services.residency.release()
@@ -114,7 +114,9 @@ class DeviceRun:
             retries=tuple(retries),
             warnings=tuple(warnings),
             loras=with_hashes(picture.loras, self._services),
-            embeddings=tuple(_report(name, one) for name, one in picture.embeddings.items()),
+            embeddings=tuple(
+                _report(name, embedding) for name, embedding in picture.embeddings.items()
+            ),
             controls=picture.controls or msgspec.UNSET,
             image_prompts=self.plan.job.image_prompts.reports or msgspec.UNSET,
             second_passes=tuple(map(self._second, read.second_runs, read.upscalers))

@@ -98,9 +98,9 @@ def suitable(
     found = list(candidates)
     if precision is not PrecisionName.AUTO:
         wanted = Precision(precision.value)
-        found = [one for one in found if wanted in one.device.precisions]
+        found = [candidate for candidate in found if wanted in candidate.device.precisions]
     if holds_blocks:
-        found = [one for one in found if one.holds_blocks]
+        found = [candidate for candidate in found if candidate.holds_blocks]
     return found or list(candidates)
 
 
@@ -119,7 +119,9 @@ def preferring_float32(
     """
     if precision is not PrecisionName.AUTO or not _is_in_blocks(weight_bits, checkpoint):
         return candidates
-    found = [_exact(one) if one.exact_at_no_cost else one for one in candidates]
+    found = [
+        _exact(candidate) if candidate.exact_at_no_cost else candidate for candidate in candidates
+    ]
     return by_speed(found) if backend == AUTO else found
 
 
@@ -127,13 +129,15 @@ def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
     """Return True if most of the denoiser's numbers are in blocks, or are rounded into them."""
     weights = checkpoint.weights_of(Component.DENOISER)
     form = _FORMS.get(bits, BlockForm.MATMUL_N_BITS)
-    held = (one.elements for one in weights.values() if packing_of(one, form) is not None)
+    held = (weight.elements for weight in weights.values() if packing_of(weight, form) is not None)
     return 2 * sum(held) > weights.elements
 
 
 def _exact(candidate: Candidate) -> Candidate:
     """Return the candidate with float32 as its preferred precision."""
-    precisions = sorted(candidate.device.precisions, key=lambda one: one is not Precision.F32)
+    precisions = sorted(
+        candidate.device.precisions, key=lambda precision: precision is not Precision.F32
+    )
     device = replace(candidate.device, precisions=tuple(precisions))
     return replace(candidate, device=device, milliseconds=candidate.exact_milliseconds)
 
@@ -147,15 +151,17 @@ def roomiest_first(
     read them in place. The preferred one goes behind another if only that fits its memory.
     """
     first, *others = candidates
-    rivals = [one for one in others if first.device.id == one.device.id == _PROCESSOR]
+    rivals = [
+        candidate for candidate in others if first.device.id == candidate.device.id == _PROCESSOR
+    ]
     if not rivals or _has_room(plan_on, first):
         return [*candidates]
-    roomy = next((one for one in rivals if _has_room(plan_on, one)), None)
+    roomy = next((candidate for candidate in rivals if _has_room(plan_on, candidate)), None)
     if roomy is None:
         return [*candidates]
     title = runtime_title(first.device.backend)
     chosen = replace(roomy, choice=f"{title} lacks the memory for this job")
-    return [chosen, *(one for one in candidates if one is not roomy)]
+    return [chosen, *(candidate for candidate in candidates if candidate is not roomy)]
 
 
 def _has_room(plan_on: Callable[[Candidate], JobPlan], candidate: Candidate) -> bool:

@@ -80,7 +80,7 @@ def _name(image: Path, order: MapOrder, weights: tuple[Path, ...]) -> str:
     """Return a name that is another for other pictures, weights, options and targets."""
     made_of = (
         _VERSION,
-        [(os.fsencode(one), _stamp(one)) for one in (image, *weights)],
+        [(os.fsencode(path), _stamp(path)) for path in (image, *weights)],
         order.options,
         order.target,
     )
@@ -97,7 +97,7 @@ def _keep_latest(folder: Path) -> None:
     """Delete the files that were not asked for longest, beyond the number and bytes to keep."""
     files = [(path, path.stat()) for path in folder.glob("*.png")]
     room = _MOST_BYTES
-    for number, (path, facts) in enumerate(sorted(files, key=lambda one: -one[1].st_mtime_ns)):
+    for number, (path, facts) in enumerate(sorted(files, key=lambda entry: -entry[1].st_mtime_ns)):
         room -= facts.st_size
         if number and (number >= _MOST_FILES or room < 0):
             path.unlink(missing_ok=True)

@@ -139,9 +139,9 @@ class _JobSizes:
         """
         read, downscale = self.read, checkpoint.latent.downscale
         decoded = [(each.request.height, each.request.width) for each in read.passes]
-        layers, controls = read.controls, (one for one in self._controls if one)
+        layers, controls = read.controls, (control for control in self._controls if control)
         follows = bool(layers.reference or layers.own_map)
-        follows = follows or any(None in one.embedding_networks for one in controls)
+        follows = follows or any(None in control.embedding_networks for control in controls)
         encodes = read.to_encode.count > 0 or bool(read.second_runs) or follows
         encoded = [*decoded] if encodes else []
         encoded += [
@@ -162,7 +162,9 @@ class _JobSizes:
         That is with the networks that run before it.
         """
         every = (step.networks for step in self._steps(role))
-        return max(map(self._runs, {tuple(map(id, one)): one for one in every}.values()))
+        return max(
+            map(self._runs, {tuple(map(id, networks)): networks for networks in every}.values())
+        )
 
     def _steps(self, role: str) -> Iterator[_Step]:
         """Yield the steps of a role's denoiser."""
@@ -176,7 +178,7 @@ class _JobSizes:
 
     def _runs(self, networks: Sequence[Network]) -> int:
         """Return the bytes that runs take beside weights, one after the other, with all loaded."""
-        precise = ((one, one.precisions(self.precisions)[0]) for one in networks)
+        precise = ((network, network.precisions(self.precisions)[0]) for network in networks)
         return self.compiler.runs_bytes(tuple(precise))
 
     @cached_property
@@ -184,7 +186,8 @@ class _JobSizes:
         """The control layers of each pass."""
         read, tile = self.read, self.read.job.request.vae_tile
         return tuple(
-            control_pass(read.controls, one, vae_of_pass(read, one, tile)) for one in read.passes
+            control_pass(read.controls, pass_, vae_of_pass(read, pass_, tile))
+            for pass_ in read.passes
         )
 
     def _control_networks(self, role: str) -> tuple[ComponentBytes, ...]:

@@ -138,16 +138,16 @@ def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
         found = identify(Path(told.path), read)
     except EngineError as error:
         return _read(told, kind=ModelKind.CHECKPOINT, problem=error.text, hint=error.advice)
-    parts = tuple(one for one in Component if one in found.components)
-    weights = [one for part in parts for one in found.components[part].weights.values()]
+    parts = tuple(component for component in Component if component in found.components)
+    weights = [weight for part in parts for weight in found.components[part].weights.values()]
     return _read(
         told,
         kind=kind_of_parts(parts),
         families=(found.family,),
         variant=found.variant,
-        missing=tuple(one.value for one in found.missing),
-        precisions=told.precisions or _precisions(one.dtype for one in weights),
-        size=told.size or sum(stored_bytes(one) for one in weights),
+        missing=tuple(component.value for component in found.missing),
+        precisions=told.precisions or _precisions(weight.dtype for weight in weights),
+        size=told.size or sum(stored_bytes(weight) for weight in weights),
     )
 
 
@@ -201,7 +201,7 @@ def _upscaler(told: ModelInfo, index: TensorIndex) -> ModelInfo | None:
 
 
 def _lora(told: ModelInfo, lora: LoraInfo) -> ModelInfo:
-    stated = (one for one in lora.hashes if len(one) == _SHA256_DIGITS)
+    stated = (digest for digest in lora.hashes if len(digest) == _SHA256_DIGITS)
     return _read(
         told,
         kind=ModelKind.LORA,
@@ -244,7 +244,7 @@ def _read(bare: ModelInfo, **facts: object) -> ModelInfo:
 
 
 def _precisions(types: Iterable[DType]) -> tuple[str, ...]:
-    return tuple(sorted({one.value.lower() for one in types}))
+    return tuple(sorted({dtype.value.lower() for dtype in types}))
 
 
 def _identity(index: TensorIndex) -> str:

@@ -100,7 +100,7 @@ def _shrunk(needs: MemoryNeeds, share: float) -> MemoryNeeds:
     """Return the needs of a picture of this share of the area."""
     whole = int(needs.vae_run_bytes * share)
     of_step = share + _OF_TEXT * (1 - share)
-    later = (replace(one, step_bytes=int(one.step_bytes * of_step)) for one in needs.later)
+    later = (replace(second, step_bytes=int(second.step_bytes * of_step)) for second in needs.later)
     return replace(
         needs,
         step_bytes=int(needs.step_bytes * of_step),

@@ -36,9 +36,9 @@ def roundings(
     """
     text, denoiser = _asked(weights, texts)
     allowed = [
-        one
-        for one in IN_ORDER
-        if text in (None, one.text_encoder) and denoiser in (None, one.denoiser)
+        rounding
+        for rounding in IN_ORDER
+        if text in (None, rounding.text_encoder) and denoiser in (None, rounding.denoiser)
     ]
     if candidate.holds_blocks:
         return tuple(allowed)

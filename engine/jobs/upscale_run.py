@@ -129,7 +129,7 @@ class UpscaleRunner:
         candidate = self._candidates(request, CancelToken())[0]
         compiler, network = self._services.compiler(candidate), job.upscaler.network
         tiling = tiles_on(network, compiler, job.tile)
-        peak = max(peak_on(network, compiler, tiling, one) for one in plan.shapes)
+        peak = max(peak_on(network, compiler, tiling, shape) for shape in plan.shapes)
         measured = self._expected(job.upscaler, plan.pixels, candidate)
         told = (
             seconds_by_trial(job.upscaler, plan.pixels, candidate.milliseconds)
@@ -242,13 +242,13 @@ def seconds_by_trial(upscaler: Upscaler, pixels: int, milliseconds: float) -> fl
     """
     if math.isinf(milliseconds) or upscaler.network.attends:
         return None
-    weights = sum(one.elements for one in upscaler.network.weights.values())
+    weights = sum(weight.elements for weight in upscaler.network.weights.values())
     channels = upscaler.network.channels
     return upscaling_trials(weights, pixels / channels) * milliseconds / 1000
 
 
 def _require_bounds(request: UpscaleRequest) -> None:
-    wrong = next((one for one in bounded(request) if not one.is_within), None)
+    wrong = next((number for number in bounded(request) if not number.is_within), None)
     if wrong is not None:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,

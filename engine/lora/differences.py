@@ -135,7 +135,7 @@ class SparseDifference:
 
     def describe(self, place: Place) -> Description:
         """Return the descriptions of the change, the places and the values, and the strength."""
-        facts = (one.describe(place) for one in (self.change, self.places, self.values))
+        facts = (array.describe(place) for array in (self.change, self.places, self.values))
         return ["sparse", *facts, self.columns, float(self.strength).hex()]
 
     @property

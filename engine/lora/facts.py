@@ -61,7 +61,7 @@ def facts_of(index: TensorIndex) -> LoraFacts:
         notes=_first(card.notes for card in cards),
         description=_first(card.description for card in cards),
         hashes=_union(card.hashes for card in cards),
-        tensors_hashes=frozenset(one[:12] for one in _union(_tensors_hashes(cards))),
+        tensors_hashes=frozenset(digest[:12] for digest in _union(_tensors_hashes(cards))),
     )
 
 

@@ -121,7 +121,7 @@ def _own_name(path: Path) -> str:
     Hugging Face's cache has files in `models--AUTHOR--NAME/snapshots/REVISION`.
     """
     names = (path.stem, *(folder.name for folder in list(path.parents)[:_MOST_FOLDERS]))
-    return next((one for one in names if not _is_general(one)), path.stem)
+    return next((name for name in names if not _is_general(name)), path.stem)
 
 
 def _is_general(name: str) -> bool:

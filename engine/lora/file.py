@@ -58,13 +58,13 @@ class LoraFile:
     @property
     def total_keys(self) -> int:
         """The number of the file's keys, those of bundled embeddings excluded."""
-        return len(self.tensors) - sum(len(one.keys) for one in self.embeddings)
+        return len(self.tensors) - sum(len(embedding.keys) for embedding in self.embeddings)
 
 
 def read_lora(index: TensorIndex) -> LoraFile:
     """Return the modules of a file of weights; a file without any has none. Takes linear time."""
     bundled = bundled_embeddings(index.tensors)
-    taken = {key for one in bundled for key in one.keys}
+    taken = {key for embedding in bundled for key in embedding.keys}
     layers: dict[str, dict[str, FileSlice]] = {}
     keys: dict[str, list[str]] = {}
     unread: list[str] = []

@@ -83,8 +83,8 @@ def read_names(path: Path) -> FileNames:
     cards = cards_of(TensorIndex(path, {}, metadata, digest=""))
     return FileNames(
         alias,
-        whole=tuple(sorted({one for card in cards for one in card.hashes})),
-        tensors=tuple(sorted({one for card in cards for one in card.tensors_hashes})),
+        whole=tuple(sorted({digest for card in cards for digest in card.hashes})),
+        tensors=tuple(sorted({digest for card in cards for digest in card.tensors_hashes})),
         legacy=(legacy,) if _LEGACY_HASH.fullmatch(legacy) else (),
     )
 

@@ -142,12 +142,12 @@ class LoraLookup:
 
     def _with_hash(self, named: Sequence[_Listed], wanted: str) -> FoundFile | None:
         """Return the file with a hash among those of a name, else among all."""
-        matches = [(one, self._names.of(one.path).has(wanted)) for one in named]
-        right = next((one for one, has in matches if has), None)
+        matches = [(file, self._names.of(file.path).has(wanted)) for file in named]
+        right = next((file for file, has in matches if has), None)
         if right is not None:
             return FoundFile(right.path)
         # A file whose hash is not known may well be the one.
-        unknown = [one for one, has in matches if has is None]
+        unknown = [file for file, has in matches if has is None]
         found = self._by_hash(wanted) or _first_of(unknown) or self._by_new_hash(wanted)
         if found is not None or not named:
             return found
@@ -157,7 +157,7 @@ class LoraLookup:
     def _by_hash(self, wanted: str | None) -> FoundFile | None:
         if wanted is None:
             return None
-        found = (one for one in self._files if self._names.of(one.path).has(wanted))
+        found = (file for file in self._files if self._names.of(file.path).has(wanted))
         first = next(found, None)
         return None if first is None else FoundFile(first.path)
 
@@ -165,28 +165,28 @@ class LoraLookup:
         """Return the file with a hash among those whose hashes are not known yet."""
         if wanted is None:
             return None
-        found = self._names.hash_until(wanted, (one.path for one in self._files))
+        found = self._names.hash_until(wanted, (file.path for file in self._files))
         if found is None:
             return None
         self._hashed[found.path] = found.hashed
         return FoundFile(found.path, hashed=found.hashed)
 
-    def _alias(self, one: _Listed) -> str:
-        return self._names.of(one.path).alias
+    def _alias(self, file: _Listed) -> str:
+        return self._names.of(file.path).alias
 
     @cached_property
     def _files(self) -> list[_Listed]:
-        return [one for folder in self.folders for one in _below(folder)][:_MOST_FILES]
+        return [file for folder in self.folders for file in _below(folder)][:_MOST_FILES]
 
     @cached_property
     def _named(self) -> NamedFiles[_Listed]:
-        return NamedFiles(self._files, lambda one: one.name, self._alias)
+        return NamedFiles(self._files, lambda file: file.name, self._alias)
 
 
 def _below(folder: Path) -> list[_Listed]:
     """Return the files below a folder in the order in which they are taken."""
     files = [_Listed(path, _name(path, folder)) for path in weights_below(folder, LORA_SUFFIXES)]
-    files.sort(key=lambda one: order_in_folder(one.name, one.path.name))
+    files.sort(key=lambda file: order_in_folder(file.name, file.path.name))
     return files
 
 
@@ -200,7 +200,7 @@ def _name(path: Path, folder: Path) -> str:
 def _first_of(files: Sequence[_Listed]) -> FoundFile | None:
     if not files:
         return None
-    first, *others = (one.path for one in files)
+    first, *others = (file.path for file in files)
     return FoundFile(first, tuple(others))
 
 

@@ -134,8 +134,8 @@ class InputButterflies(Transform):
         """Return the rotation of each block, from float64: the inverse loses digits."""
         blocks = self.blocks.read().astype(np.float64)
         skew = (blocks.swapaxes(-1, -2) - blocks) / 2
-        one = np.eye(skew.shape[-1])
-        return np.matmul(one + skew, np.linalg.inv(one - skew)).astype(np.float32)
+        identity = np.eye(skew.shape[-1])
+        return np.matmul(identity + skew, np.linalg.inv(identity - skew)).astype(np.float32)
 
     def _order(self, factor: int) -> Array:
         """Return the places of the inputs in a factor's blocks: [inputs].

@@ -132,7 +132,7 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
             changed.add(target)
         modules += (FittedModule(target, module, shape) for target in targets)
         applied.update(file.keys[module.layer])
-    bundled = {key for one in file.embeddings for key in one.keys}
+    bundled = {key for embedding in file.embeddings for key in embedding.keys}
     unused = (key for key in file.tensors if key not in applied and key not in bundled)
     return FittedLora(file, tuple(modules), tuple(unused))
 
@@ -148,7 +148,7 @@ def _has_size(module: LoraModule, shape: tuple[int, ...]) -> bool:
     """Return False if a module shows another number of inputs or outputs than its layer has."""
     out, into = widths(module)
     biases = [module.tensors[part].elements for part in _BIASES if part in module.tensors]
-    if any(one != shape[0] for one in (*biases, *([] if out is None else [out]))):
+    if any(side != shape[0] for side in (*biases, *([] if out is None else [out]))):
         return False
     # Some types flatten a convolution's kernel into the inputs.
     return into is None or len(shape) < 2 or into in (shape[1], prod(shape[1:]))

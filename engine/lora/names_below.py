@@ -102,7 +102,7 @@ class NamesBelow:
         if self._listed is None:
             self._known.refresh()
             below = list_below(self._folders)
-            self._listed = {one.path: one for folder in below for one in folder.files}
+            self._listed = {file.path: file for folder in below for file in folder.files}
         return self._listed
 
     def _state(self, path: Path) -> ListedLora | None:
@@ -118,10 +118,10 @@ class NamesBelow:
 
     def _read_names(self, files: Iterable[ListedLora]) -> None:
         """Read the names of files whose names are not known."""
-        for one in files:
-            if self._found(one) is None:
-                self._read[one.path] = read_names(Path(one.path))
-                self._known.note(one, names=self._read[one.path])
+        for file in files:
+            if self._found(file) is None:
+                self._read[file.path] = read_names(Path(file.path))
+                self._known.note(file, names=self._read[file.path])
         self._known.save()
 
 

@@ -85,14 +85,14 @@ class Rotation(Transform):
         norm = math.sqrt(float(np.square(skew).sum()))
         if 0 < limit < norm:
             skew *= limit / norm
-        one = np.eye(skew.shape[-1])
-        return np.matmul(one + skew, np.linalg.inv(one - skew))
+        identity = np.eye(skew.shape[-1])
+        return np.matmul(identity + skew, np.linalg.inv(identity - skew))
 
 
 def _turned(rotations: Array, weight: Array) -> Array:
     """Return the weight [rows, columns], each block of whose rows is turned by its rotation."""
     blocks = weight.reshape(*rotations.shape[:2], -1)
-    turned = [product(one, rows) for one, rows in zip(rotations, blocks, strict=True)]
+    turned = [product(rotation, rows) for rotation, rows in zip(rotations, blocks, strict=True)]
     return np.concatenate(turned)
 
 

@@ -59,15 +59,15 @@ class ComponentBytes:
 
 def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
     """Return the bytes of several components that are loaded at once."""
-    places = [one.in_place for one in parts]
+    places = [part.in_place for part in parts]
     return ComponentBytes(
-        sum(one.packed for one in parts),
-        sum(one.converted for one in parts),
-        sum(one.patched for one in parts),
-        sum(one.mapped for one in parts),
-        any(one.repacks for one in parts),
-        None if None in places else sum(one or 0 for one in places),
-        sum(one.bound for one in parts),
-        sum(one.branches for one in parts),
-        sum(one.looked_up for one in parts),
+        sum(part.packed for part in parts),
+        sum(part.converted for part in parts),
+        sum(part.patched for part in parts),
+        sum(part.mapped for part in parts),
+        any(part.repacks for part in parts),
+        None if None in places else sum(place or 0 for place in places),
+        sum(part.bound for part in parts),
+        sum(part.branches for part in parts),
+        sum(part.looked_up for part in parts),
     )

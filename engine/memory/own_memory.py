@@ -29,7 +29,7 @@ def host_share(needs: MemoryNeeds, free_bytes: int, limit_bytes: int | None) -> 
 
     runs = "step_bytes", "text_run_bytes", "picture_run_bytes", "vae_run_bytes", "vae_tile_bytes"
     without = replace(needs, **dict.fromkeys((*runs, "preview_bytes"), 0))
-    later = tuple(replace(one, step_bytes=0) for one in needs.later)
+    later = tuple(replace(second, step_bytes=0) for second in needs.later)
     on_its_way = _each(replace(without, later=later), on_host)
     return HostShare(on_its_way, budget_of(free_bytes, limit_bytes))
 
@@ -46,5 +46,5 @@ def _each(needs: MemoryNeeds, change: Callable[[ComponentBytes], ComponentBytes]
         reference=reference and change(reference),
         controls=tuple(map(change, needs.controls)),
         picture_encoders=tuple(map(change, needs.picture_encoders)),
-        later=tuple(replace(one, weights=change(one.weights)) for one in needs.later),
+        later=tuple(replace(second, weights=change(second.weights)) for second in needs.later),
     )

@@ -125,7 +125,7 @@ class MemoryNeeds:
     @property
     def written(self) -> int:
         """The bytes of converted weights that are held until their working copies are written."""
-        return self.denoiser.converted + sum(one.weights.converted for one in self.later)
+        return self.denoiser.converted + sum(second.weights.converted for second in self.later)
 
     @property
     def placements(self) -> tuple[WeightPlacement, ...]:
@@ -143,8 +143,8 @@ class MemoryNeeds:
     @property
     def repacks(self) -> bool:
         """True if weights of the denoisers or of a text encoder are in blocks."""
-        parts = (self.denoiser, self.text_encoder, *(one.weights for one in self.later))
-        return any(one.repacks for one in parts)
+        parts = (self.denoiser, self.text_encoder, *(second.weights for second in self.later))
+        return any(part.repacks for part in parts)
 
     def packing(self, room_bytes: int) -> "MemoryNeeds":
         """Return the needs where networks read in place or streamed hold up to these bytes."""
@@ -154,27 +154,36 @@ class MemoryNeeds:
             denoiser=self.denoiser.packing(room_bytes),
             vae=self.vae.packing(room_bytes),
             largest_text=largest.packing(room_bytes),
-            picture_encoders=tuple(one.packing(room_bytes) for one in self.picture_encoders),
+            picture_encoders=tuple(
+                encoder.packing(room_bytes) for encoder in self.picture_encoders
+            ),
             later=tuple(
-                replace(one, weights=one.weights.packing(room_bytes)) for one in self.later
+                replace(second, weights=second.weights.packing(room_bytes)) for second in self.later
             ),
         )
 
     def mapped_bytes(self, placement: WeightPlacement) -> int:
         """Return the most bytes that networks which run together read from mapped files."""
         reference = (self.reference,) if self.reference else ()
-        beside = [one.mapped_bytes(placement) for one in (*self.controls, *reference)]
+        beside = [needs.mapped_bytes(placement) for needs in (*self.controls, *reference)]
         text = self.largest_text or self.text_encoder
-        others = (text, self.vae, *self.picture_encoders, *(one.weights for one in self.later))
+        others = (
+            text,
+            self.vae,
+            *self.picture_encoders,
+            *(second.weights for second in self.later),
+        )
         first = self.denoiser.mapped_bytes(placement) + sum(beside)
-        return max(first, *(one.mapped_bytes(placement) for one in others))
+        return max(first, *(weights.mapped_bytes(placement) for weights in others))
 
     def peak(self, way: Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
         beside = (*self.controls, *((self.reference,) if self.reference else ()))
-        weights = self.denoiser.bytes(placement) + sum(one.bytes(placement) for one in beside)
+        weights = self.denoiser.bytes(placement) + sum(
+            weights.bytes(placement) for weights in beside
+        )
         first = weights + self.step_bytes + self.preview_bytes
-        pictures = [one.bytes(placement) for one in self.picture_encoders]
+        pictures = [encoder.bytes(placement) for encoder in self.picture_encoders]
         encoding = self.text_run_bytes + self.picture_run_bytes
         third = self.text_encoder.bytes(placement) + sum(pictures) + encoding
         if not way.resident:
@@ -184,7 +193,7 @@ class MemoryNeeds:
             picture = max(pictures, default=0) + self.picture_run_bytes
             first, third = max(first, text + loaded, picture), 0
         runs = [first, self._vae(way, placement), self.enlarging_bytes]
-        runs += (one.weights.bytes(placement) + one.step_bytes for one in self.later)
+        runs += (second.weights.bytes(placement) + second.step_bytes for second in self.later)
         return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
 
     def _vae(self, way: Way, placement: WeightPlacement) -> int:

@@ -71,9 +71,11 @@ class Residency:
         with self._lock:
             places = (self._residents, self._aside)
             kept = [place.pop(name) for place in places if name in place]
-            taken = next((one for one in kept if one.identity == identity), None)
-            others = [one for one in kept if one is not taken]
-            back = next((one for one in others if origin and one.returns_to == origin), None)
+            taken = next((network for network in kept if network.identity == identity), None)
+            others = [network for network in kept if network is not taken]
+            back = next(
+                (network for network in others if origin and network.returns_to == origin), None
+            )
             if back is not None and back.weight_bytes <= self._room_bytes - self._aside_bytes():
                 self._aside[name] = back
                 others.remove(back)
@@ -97,7 +99,7 @@ class Residency:
         _close(kept)
 
     def _aside_bytes(self) -> int:
-        return sum(one.weight_bytes for one in self._aside.values())
+        return sum(network.weight_bytes for network in self._aside.values())
 
 
 def _close(residents: list[Resident]) -> None:

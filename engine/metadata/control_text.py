@@ -73,8 +73,8 @@ def control_units(
     the picture of another tool gave them.
     """
     units = (
-        *(_layer(one, known.get(one.network or "")) for one in controls),
-        *(_image_prompt(one, known.get(one.adapter or "")) for one in image_prompts),
+        *(_layer(layer, known.get(layer.network or "")) for layer in controls),
+        *(_image_prompt(prompt, known.get(prompt.adapter or "")) for prompt in image_prompts),
     )
     for number, unit in enumerate(units):
         yield f"ControlNet {number}", ", ".join(f"{key}: {value}" for key, value in unit)

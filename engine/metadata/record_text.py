@@ -71,15 +71,15 @@ def record_infotext(record: GenerationRecord) -> Infotext:
 def _reports(record: GenerationRecord) -> dict[str, ControlReport | ImagePromptReport]:
     """Return what the record tells of the files of layers and image prompts, by their paths."""
     reports = (*(record.controls or ()), *(record.image_prompts or ()))
-    return {one.path: one for one in reports if one.path}
+    return {report.path: report for report in reports if report.path}
 
 
 def _embedding_hashes(record: GenerationRecord) -> str:
     """Return the embeddings with 12 digits of their hashes, as A1111's `sd_hijack_clip.py`."""
     return ", ".join(
-        f"{_without_marks(one.name)}: {one.sha256[:_EMBEDDING_HASH_DIGITS]}"
-        for one in record.embeddings
-        if one.sha256
+        f"{_without_marks(embedding.name)}: {embedding.sha256[:_EMBEDDING_HASH_DIGITS]}"
+        for embedding in record.embeddings
+        if embedding.sha256
     )
 
 

@@ -41,19 +41,19 @@ def changed_pictures(record: GenerationRecord, request: GenerateRequest) -> Iter
         *zip(request.controls, _of_controls(record), strict=True),
         *zip(request.image_prompts, _of_image_prompts(record), strict=True),
     )
-    known = chain.from_iterable(_pictures(one, report) for one, report in pairs if report)
+    known = chain.from_iterable(_pictures(layer, report) for layer, report in pairs if report)
     told = (picture for picture, digest in known if _differs(picture, digest))
     for path in dict.fromkeys(told):
         yield f"The picture {path} has changed since it was followed; the result will differ."
 
 
 def _pictures(
-    one: ControlLayer | ImagePrompt, report: ControlReport | ImagePromptReport
+    layer: ControlLayer | ImagePrompt, report: ControlReport | ImagePromptReport
 ) -> Iterator[tuple[str, str]]:
     """Yield the pictures of a layer with the digests of their bytes."""
-    yield one.image, report.image_sha256
-    if isinstance(one, ImagePrompt) and isinstance(report, ImagePromptReport):
-        yield from zip(one.further, report.further_sha256, strict=False)
+    yield layer.image, report.image_sha256
+    if isinstance(layer, ImagePrompt) and isinstance(report, ImagePromptReport):
+        yield from zip(layer.further, report.further_sha256, strict=False)
 
 
 def _differs(picture: str, digest: str) -> bool:
@@ -69,11 +69,11 @@ def _differs(picture: str, digest: str) -> bool:
 
 def _of_controls(record: GenerationRecord) -> tuple[ControlReport | None, ...]:
     layers, reports = record.request.controls, record.controls or ()
-    networks = _paired((one.network for one in layers), reports)
+    networks = _paired((layer.network for layer in layers), reports)
     # A reference has no file, and a request has one at most.
-    reference = next((one for one in reports if one.kind is ControlKind.REFERENCE), None)
+    reference = next((report for report in reports if report.kind is ControlKind.REFERENCE), None)
     # What the model itself followed has none either; a layer that was left out has no map.
-    own = next((one for one in reports if one.path is None and one.map_sha256), None)
+    own = next((report for report in reports if report.path is None and report.map_sha256), None)
     return tuple(
         reference if layer.is_reference else report if layer.network else own
         for layer, report in zip(layers, networks, strict=True)
@@ -81,7 +81,7 @@ def _of_controls(record: GenerationRecord) -> tuple[ControlReport | None, ...]:
 
 
 def _of_image_prompts(record: GenerationRecord) -> tuple[ImagePromptReport | None, ...]:
-    files = (one.adapter for one in record.request.image_prompts)
+    files = (prompt.adapter for prompt in record.request.image_prompts)
     return tuple(_paired(files, record.image_prompts or ()))
 
 
@@ -89,7 +89,7 @@ def _paired(files: Iterable[str | None], reports: Iterable[ReportT]) -> Iterator
     """Yield the report on each file; None without one. Those of one file keep their order."""
     left = [report for report in reports if report.path is not None]
     for file in files:
-        found = next((one for one in left if one.path == file), None)
+        found = next((report for report in left if report.path == file), None)
         if found is not None:
             left.remove(found)
         yield found
@@ -114,9 +114,9 @@ def _prompt(prompt: ImagePrompt, report: ImagePromptReport | None) -> ImagePromp
     )
 
 
-def _second_pass(one: SecondPass, report: SecondPassReport | None) -> SecondPass:
+def _second_pass(second: SecondPass, report: SecondPassReport | None) -> SecondPass:
     if report is None:
-        return one
+        return second
     return msgspec.structs.replace(
-        one, upscaler_digest=report.upscaler_digest, checkpoint_digest=report.checkpoint_digest
+        second, upscaler_digest=report.upscaler_digest, checkpoint_digest=report.checkpoint_digest
     )

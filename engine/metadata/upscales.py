@@ -48,7 +48,7 @@ def read_upscales(path: Path) -> tuple[UpscaleReport, ...]:
 
     Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no picture.
     """
-    texts = (one.text for one in read_text_chunks(path) if one.keyword == RECORD_KEYWORD)
+    texts = (chunk.text for chunk in read_text_chunks(path) if chunk.keyword == RECORD_KEYWORD)
     return next((found for text in texts if (found := _reports(text))), ())
 
 

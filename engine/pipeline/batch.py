@@ -119,7 +119,7 @@ def request_of_picture(
         seed_options=seeds,
         prompt=prompt,
         negative_prompt=negative,
-        second_passes=tuple(_second(one, added, replaced) for one in request.second_passes),
+        second_passes=tuple(_second(second, added, replaced) for second in request.second_passes),
         **changes,
     )
 

@@ -20,10 +20,10 @@ def bundled_embeddings(
     found: dict[str, Embedding] = {}
     warnings: list[ErrorInfo] = []
     for file in files:
-        for one in file.embeddings:
+        for embedding in file.embeddings:
             try:
-                found[one.name] = bundled(one.name, one.tensors)
+                found[embedding.name] = bundled(embedding.name, embedding.tensors)
             except EngineError as error:
-                message = f'The embedding "{one.name[:80]}" was not used: {error.message}'
+                message = f'The embedding "{embedding.name[:80]}" was not used: {error.message}'
                 warnings.append(ErrorInfo(ErrorCode.EMBEDDING_REMARK, message, error.hint))
     return found, tuple(warnings)

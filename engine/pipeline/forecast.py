@@ -49,7 +49,7 @@ class Run:
     @property
     def runs_as(self) -> str:
         """The name under which the runs are timed."""
-        names = [one.runs_as for one in self.networks]
+        names = [network.runs_as for network in self.networks]
         return " beside ".join(names)
 
 

@@ -43,7 +43,7 @@ def find_loras(
     """
     presets = own_presets(lookup.preset_texts.weights, lookup.preset_texts.elements)
     tags = lora_tags(request.prompt, request.convention, run, presets, _seed(request))
-    hashes = {_plain(one.name): one.hash for one in request.lora_hashes}
+    hashes = {_plain(lora.name): lora.hash for lora in request.lora_hashes}
     named: list[NamedLora] = []
     warnings = [_warning(*remark) for remark in tags.remarks]
 
@@ -54,9 +54,9 @@ def find_loras(
         else:
             warnings.extend(doubts(use.name, file))
 
-    for one in request.loras:
-        if one.enabled:
-            add(use_of(one), lookup.find(one.file, one.hash), one.hash)
+    for choice in request.loras:
+        if choice.enabled:
+            add(use_of(choice), lookup.find(choice.file, choice.hash), choice.hash)
     for use in tags.uses:
         digits = hashes.get(_plain(use.name))
         add(use, lookup.find_named(use.name, digits), digits)
@@ -65,7 +65,7 @@ def find_loras(
 
 def with_paths(request: ResolvedRequest, lookup: LoraLookup) -> ResolvedRequest:
     """Return the request with the paths of the LoRAs in its list; names that are not found stay."""
-    loras = tuple(_with_path(one, lookup) for one in request.loras)
+    loras = tuple(_with_path(choice, lookup) for choice in request.loras)
     return msgspec.structs.replace(request, loras=loras)
 
 
@@ -74,7 +74,11 @@ def shared_names(request: ResolvedRequest, lookup: LoraLookup) -> tuple[ErrorInf
 
     They are lost once the names have become paths.
     """
-    named = ((one.file, lookup.find(one.file, one.hash)) for one in request.loras if one.enabled)
+    named = (
+        (choice.file, lookup.find(choice.file, choice.hash))
+        for choice in request.loras
+        if choice.enabled
+    )
     return tuple(_shared(name, file) for name, file in named if file is not None and file.others)
 
 

@@ -90,24 +90,24 @@ class _Finder:
             prompt, adapter=adapter, digest=None, encoder=encoder, encoder_digest=None
         )
 
-    def second_pass(self, one: SecondPass) -> SecondPass:
+    def second_pass(self, second: SecondPass) -> SecondPass:
         """Return a second pass with its upscaler and its checkpoint.
 
         An upscaler's name is looked for in the folders of upscalers, once the request is resolved.
         """
-        upscaler, checkpoint = one.upscaler, one.checkpoint
-        if needs_file(one) and Path(upscaler).is_absolute():
+        upscaler, checkpoint = second.upscaler, second.checkpoint
+        if needs_file(second) and Path(upscaler).is_absolute():
             what = sentence("The upscaler {name} was not found.", name=_bare(upscaler))
-            wanted = WantedNetwork(upscaler, digest=one.upscaler_digest)
+            wanted = WantedNetwork(upscaler, digest=second.upscaler_digest)
             upscaler = self._path(wanted, what) or upscaler
         if checkpoint is not None:
             what = sentence(
                 "The model {name} of a second pass was not found.", name=_bare(checkpoint)
             )
-            wanted = WantedNetwork(checkpoint, digest=one.checkpoint_digest)
+            wanted = WantedNetwork(checkpoint, digest=second.checkpoint_digest)
             checkpoint = self._path(wanted, what) or checkpoint
         return msgspec.structs.replace(
-            one,
+            second,
             upscaler=upscaler,
             upscaler_digest=None,
             checkpoint=checkpoint,

@@ -14,7 +14,7 @@ from engine.upscalers.finding import find_by_name, unknown_upscaler
 def with_upscalers(request: ResolvedRequest, folders: Sequence[Path]) -> ResolvedRequest:
     """Return the request with the paths of upscalers that it names, as imported metadata does."""
     return msgspec.structs.replace(
-        request, second_passes=tuple(_found(one, folders) for one in request.second_passes)
+        request, second_passes=tuple(_found(second, folders) for second in request.second_passes)
     )
 
 

@@ -102,7 +102,7 @@ class Generation:
         ]
         checkpoints = [
             self._read.job.checkpoint,
-            *(one.checkpoint for one in plan.read.second_runs),
+            *(second.checkpoint for second in plan.read.second_runs),
         ]
         self._vaes = [
             Autoencoder(networks, checkpoint.latent, stages, reporter)
@@ -169,14 +169,14 @@ class Generation:
         pictures = self._read.references.pictures
         for networks, picture in zip(self._plan.references, pictures, strict=True):
             vae = Autoencoder(networks, form, self._stages, self._reporter)
-            found += [one.mean for one in vae.encode([picture])]
+            found += [encoded.mean for encoded in vae.encode([picture])]
         return tuple(found)
 
     def _encode_attended(self) -> None:
         """Encode what passes see at their own size: references of attention, and maps."""
         for own_map in self._plan.own_maps:
             if own_map is not None:
-                form = own_map.one.checkpoint.latent
+                form = own_map.pass_.checkpoint.latent
                 vae = Autoencoder(own_map.vae, form, self._stages, self._reporter)
                 own_map.encode(vae, self._stages.cancel)
         for reference, pass_ in zip(self._plan.attended, self._read.passes, strict=True):
@@ -237,7 +237,11 @@ class Generation:
         read = self._read.controls
         acting = self._controls[0].reports(read.acting) if self._controls else ()
         name = self._read.job.checkpoint.path.stem
-        own = tuple(one.read.report(name, one.map_sha256) for one in self._plan.own_maps[:1] if one)
+        own = tuple(
+            own_map.read.report(name, own_map.map_sha256)
+            for own_map in self._plan.own_maps[:1]
+            if own_map
+        )
         return (*acting, *own, *read.reports_of_references, *read.left_out)
 
     @property

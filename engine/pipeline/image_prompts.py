@@ -103,8 +103,8 @@ class JobImagePrompts:
     @property
     def networks(self) -> tuple[Network, ...]:
         """The vision encoders and adapters that `encode` runs, in that order, each once."""
-        encoders = [one.shown[0].encoder for one in self.acting]
-        ran = [*encoders, *(one.network for one in self.acting)]
+        encoders = [prompt.shown[0].encoder for prompt in self.acting]
+        ran = [*encoders, *(prompt.network for prompt in self.acting)]
         return tuple({id(network): network for network in ran}.values())
 
     def in_pass(
@@ -117,18 +117,21 @@ class JobImagePrompts:
         if self.attention is None:
             return PassImagePrompts()
         layers = self.attention.layers
-        levels, widths = sorted({one.level for one in layers}), [one.width for one in layers]
+        levels, widths = (
+            sorted({layer.level for layer in layers}),
+            [layer.width for layer in layers],
+        )
 
-        def placed(one: ReadImagePrompt) -> PassImagePrompt:
-            masks = tile_masks(one.mask, size, cell, tiles, levels, self.rule) if one.mask else ()
-            strengths = one.prompt.weight * layer_strengths(one.prompt.blocks, layers)
-            acts, scaling = partial(acting.acts, one.prompt.range), one.prompt.scaling
-            marks, weights = turns_away(one.prompt.blocks, layers), None
+        def placed(read: ReadImagePrompt) -> PassImagePrompt:
+            masks = tile_masks(read.mask, size, cell, tiles, levels, self.rule) if read.mask else ()
+            strengths = read.prompt.weight * layer_strengths(read.prompt.blocks, layers)
+            acts, scaling = partial(acting.acts, read.prompt.range), read.prompt.scaling
+            marks, weights = turns_away(read.prompt.blocks, layers), None
             turned = TurnedLayers(marks, widths) if marks.any() else None
             if scaling is not AdapterScaling.VALUES:
                 weights = KeyWeights(scaling, strengths, widths)
                 strengths = (strengths != 0).astype(np.float32)
-            return PassImagePrompt(one.shape, strengths, masks, acts, weights, turned)
+            return PassImagePrompt(read.shape, strengths, masks, acts, weights, turned)
 
         return PassImagePrompts(tuple(map(placed, self.acting)))
 
@@ -142,7 +145,7 @@ class JobImagePrompts:
         found: dict[int, EncodedImagePrompt] = {}
         views = self._views(stages)
         # A network is loaded once for all image prompts that use it.
-        for places in _alike(one.network for one in self.acting):
+        for places in _alike(prompt.network for prompt in self.acting):
             given, network = [views[place] for place in places], self.acting[places[0]].network
             made = iter(encode(network, widths, list(chain.from_iterable(given)), stages))
             for place, own in zip(places, given, strict=True):
@@ -151,15 +154,17 @@ class JobImagePrompts:
 
     def _views(self, stages: Stages) -> list[list[Array]]:
         """Return what each image prompt shows its adapter: arrays with and without a picture."""
-        pictures = [(place, shown) for place, one in enumerate(self.acting) for shown in one.shown]
-        seen_by_place: list[list[Array]] = [[] for _one in self.acting]
+        pictures = [
+            (place, shown) for place, prompt in enumerate(self.acting) for shown in prompt.shown
+        ]
+        seen_by_place: list[list[Array]] = [[] for _prompt in self.acting]
         for numbers in _alike(shown.encoder for _place, shown in pictures):
             views = seen([pictures[number][1] for number in numbers], stages)
             for number, view in zip(numbers, views, strict=True):
                 seen_by_place[pictures[number][0]].append(view)
         return [
-            combined(views, one.prompt.combination)
-            for views, one in zip(seen_by_place, self.acting, strict=True)
+            combined(views, read.prompt.combination)
+            for views, read in zip(seen_by_place, self.acting, strict=True)
         ]
 
 
@@ -201,11 +206,11 @@ def read_image_prompts(
             warnings.append(lack)
             reports.append(ImagePromptReport(name=prompt.adapter or "", weight=prompt.weight))
             continue
-        one = reader.read(prompt, Path(prompt.adapter or ""))
-        listed.append(one.prompt)
-        reports.append(one.report)
+        read = reader.read(prompt, Path(prompt.adapter or ""))
+        listed.append(read.prompt)
+        reports.append(read.report)
         if prompt.weight != 0:
-            acting.append(one)
+            acting.append(read)
     return JobImagePrompts(
         tuple(listed),
         tuple(acting),
@@ -236,13 +241,13 @@ class _Reader:
                 sentence("Let the image prompt act on all blocks."),
             )
         encoder = find_encoder(adapter, prompt.encoder, files.folders, files.read)
-        pictures = [Path(one) for one in (prompt.image, *prompt.further)]
+        pictures = [Path(path) for path in (prompt.image, *prompt.further)]
         return ReadImagePrompt(
             prompt=msgspec.structs.replace(prompt, adapter=str(path), encoder=str(encoder.path)),
             adapter=adapter,
             encoder=encoder,
             network=self._adapter(adapter, encoder),
-            shown=tuple(self._shown(one, adapter, encoder) for one in pictures),
+            shown=tuple(self._shown(picture, adapter, encoder) for picture in pictures),
             mask=read_mask(Path(prompt.mask)) if prompt.mask else None,
             image_sha256=tuple(map(_digest, pictures)),
         )
@@ -268,7 +273,9 @@ class _Reader:
         """Return the network of a key, under a name of its own, by which it stays loaded."""
         if key not in self._networks:
             network = make()
-            alike = sum(one.name.startswith(network.name) for one in self._networks.values())
+            alike = sum(
+                adapter.name.startswith(network.name) for adapter in self._networks.values()
+            )
             name = f"{network.name} {alike + 1}" if alike else network.name
             self._networks[key] = replace(network, name=name)
         return self._networks[key]

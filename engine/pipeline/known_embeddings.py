@@ -22,29 +22,29 @@ def known_embeddings(
     found, warnings = dict(bundled), list[ErrorInfo]()
     whole = "\n".join(texts).casefold()
     known = {name.casefold() for name in (*bundled, *library.names())}
-    for one in hashes:
+    for embedding in hashes:
         # A prompt may have been changed since the hash was noted.
-        is_named = one.name.casefold() in whole
-        if not is_named or one.name.casefold() in known or library.at_path(one.name):
+        is_named = embedding.name.casefold() in whole
+        if not is_named or embedding.name.casefold() in known or library.at_path(embedding.name):
             continue
-        file = library.of_hash(one.hash)
+        file = library.of_hash(embedding.hash)
         if file is None:
-            warnings.append(_missing(one))
+            warnings.append(_missing(embedding))
         elif file.embedding is not None:
-            found[one.name] = file.embedding
+            found[embedding.name] = file.embedding
     return (WithBundled(found, library) if found else library), tuple(warnings)
 
 
-def _missing(one: EmbeddingHash) -> ErrorInfo:
+def _missing(embedding: EmbeddingHash) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.EMBEDDING_REMARK,
         sentence(
             'The embedding "{one}" was not found; the picture was made without it.',
-            one=one.name[:80],
+            one=embedding.name[:80],
         ),
         sentence(
             "Put its file into the folder of embeddings. Its hash is {hash}; "
             "civitai.com finds it by that.",
-            hash=one.hash[:64],
+            hash=embedding.hash[:64],
         ),
     )

@@ -56,8 +56,8 @@ class ActingLora:
     @property
     def is_measured_otherwise(self) -> bool:
         """True if the rules measure a layer of the file otherwise than its trainer did."""
-        modules = (one.module for one in self.fitted.modules)
-        return any(is_measured_otherwise(one, self.rules) for one in modules)
+        modules = (fitted.module for fitted in self.fitted.modules)
+        return any(is_measured_otherwise(module, self.rules) for module in modules)
 
     @property
     def digest(self) -> str:
@@ -70,12 +70,14 @@ class ActingLora:
         """Return the changes to a component's weights, by name. Raises EngineError."""
         found: dict[str, list[Patch]] = {}
         weights = checkpoint.components[component].weights
-        for one in self.fitted.modules:
-            target = one.target
+        for fitted in self.fitted.modules:
+            target = fitted.target
             if target.component != component.value:
                 continue
             own = strength * self._factor(checkpoint, component, target.layer)
-            patches = patches_of(one.module, own, self.rules, shape=one.shape, rank=self.use.rank)
+            patches = patches_of(
+                fitted.module, own, self.rules, shape=fitted.shape, rank=self.use.rank
+            )
             for part, patch in patches.items():
                 name = target.name(part)
                 if name not in weights:
@@ -111,12 +113,13 @@ def combination_of(
     loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint
 ) -> LoraCombination:
     """Return those of the LoRAs that act on the checkpoint's denoiser. Raises EngineError."""
-    acting = [one for one in loras if any(one.use.strengths)]
+    acting = [lora for lora in loras if any(lora.use.strengths)]
     told = [
-        (one.digest, one.use.strengths, one.use.blocks, one.use.rank, one.rules) for one in acting
+        (lora.digest, lora.use.strengths, lora.use.blocks, lora.use.rank, lora.rules)
+        for lora in acting
     ]
     key = sha256(repr((checkpoint.digest, told)).encode()).hexdigest()
-    low = bool(acting) and all(is_low_rank(one, checkpoint, _DENOISER) for one in acting)
+    low = bool(acting) and all(is_low_rank(lora, checkpoint, _DENOISER) for lora in acting)
     branches = side_branches(acting, checkpoint, _DENOISER) if low else None
     return LoraCombination(key, branches)
 
@@ -137,7 +140,7 @@ def pass_loras(
     }
     beside, changing, constant = _sorted(loras, checkpoint, mode)
     branches = side_branches(beside, checkpoint, _DENOISER) if beside else None
-    strengths = tuple(tuple(one.use.strengths) for one in beside)
+    strengths = tuple(tuple(lora.use.strengths) for lora in beside)
 
     def strengths_at(evaluation: int) -> tuple[float, ...]:
         return tuple(each[min(evaluation, len(each) - 1)] for each in strengths)
@@ -146,13 +149,13 @@ def pass_loras(
     stretches: list[Stretch] = []
     before: tuple[float, ...] | None = None
     for evaluation in range(max(evaluations, 1) if changing else 1):
-        present = tuple(one.strength(evaluation) for one in merged)
+        present = tuple(lora.strength(evaluation) for lora in merged)
         if present == before:
             continue
         before = present
         own = _component_patches(
             list(zip(merged, present, strict=True)),
-            [(one, one.strength(0)) for one in beside],
+            [(lora, lora.strength(0)) for lora in beside],
             checkpoint,
             _DENOISER,
             branches,
@@ -187,7 +190,9 @@ def is_low_rank(lora: ActingLora, checkpoint: IdentifiedCheckpoint, component: C
 
     Those of biases and norms are merged beside them, which needs strengths that stay the same.
     """
-    tables = {one.target.name("weight") for one in lora.fitted.modules if one.target.is_table}
+    tables = {
+        fitted.target.name("weight") for fitted in lora.fitted.modules if fitted.target.is_table
+    }
     matrices, vectors = _parted(lora, checkpoint, component, 1.0)
     return (
         all(
@@ -220,7 +225,7 @@ def side_branches(
     ranks: list[int] = []
     for number, lora in enumerate(loras):
         products = dict(_products(lora, checkpoint, component))
-        ranks.append(max(one.down.shape[0] for one in products.values()))
+        ranks.append(max(product.down.shape[0] for product in products.values()))
         for layer, product in products.items():
             layers.setdefault(layer, []).append((number, product))
     return SideBranches({layer: tuple(parts) for layer, parts in layers.items()}, tuple(ranks))

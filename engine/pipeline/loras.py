@@ -47,8 +47,10 @@ def with_inputs_for_all(
 
     Raises EngineError for a file that cannot be read.
     """
-    for one in choices:
-        found = lookup.find(one.file, one.hash) if one.enabled and one.strength else None
+    for choice in choices:
+        found = (
+            lookup.find(choice.file, choice.hash) if choice.enabled and choice.strength else None
+        )
         if found is not None:
             led = with_inputs_for(read_lora(read(found.path)), checkpoint)
             checkpoint = led or checkpoint
@@ -90,11 +92,11 @@ class JobLoras:
         """
         named, told = find_loras(request, run, self._lookup)
         warnings = [*self._remarks, *told]
-        for one in named:
-            if one.path is not None:
-                warnings += self._misfits(one.path)
-        reports = tuple(self._reported(one, warnings) for one in named)
-        acting = tuple(one for one in named if one.acts)
+        for lora in named:
+            if lora.path is not None:
+                warnings += self._misfits(lora.path)
+        reports = tuple(self._reported(lora, warnings) for lora in named)
+        acting = tuple(lora for lora in named if lora.acts)
         if not acting:
             return PictureLoras(warnings=tuple(dict.fromkeys(warnings)), reports=reports)
         mode = self._mode(acting, request, run)
@@ -104,7 +106,7 @@ class JobLoras:
             passes = tuple(self._passes(acting, request, run, mode, lacking))
             self._made[key] = passes, tuple(lacking)
         passes, without_weight = self._made[key]
-        files = (self._file(one.path) for one in acting if one.path is not None)
+        files = (self._file(lora.path) for lora in acting if lora.path is not None)
         embeddings, problems = bundled_embeddings(files)
         unique = tuple(dict.fromkeys((*warnings, *without_weight, *problems)))
         return PictureLoras(key, passes, unique, reports, embeddings, mode)
@@ -162,14 +164,16 @@ class JobLoras:
                 continue
             acting = self._acting(named, request, refines=checkpoint is self._checkpoint.refiner)
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
-            lacking += (lacking_weights(one) for one in acting if one.missing)
-            lacking += (_measured_otherwise(one) for one in acting if one.is_measured_otherwise)
+            lacking += (lacking_weights(lora) for lora in acting if lora.missing)
+            lacking += (_measured_otherwise(lora) for lora in acting if lora.is_measured_otherwise)
 
     def _acting(
         self, named: tuple[NamedLora, ...], request: ResolvedRequest, *, refines: bool
     ) -> list[ActingLora]:
         """Return those of the LoRAs whose files are for the base, or for the refiner."""
-        fits = ((self._fit(one.path, refines), one.use) for one in named if one.path is not None)
+        fits = (
+            (self._fit(lora.path, refines), lora.use) for lora in named if lora.path is not None
+        )
         return [
             ActingLora(fitted, use, request.convention.lora)
             for fitted, use in fits

@@ -121,11 +121,13 @@ class NetworkLookup:
         if not wanted.digest:
             return None
         suffix = Path(wanted.stated).suffix.lower()
-        files = [one.path for one in self._files]
+        files = [file.path for file in self._files]
         alike = [path for path in files if path.suffix.lower() == suffix]
         if suffix not in _SUFFIXES:
-            alike = [path for path in dict.fromkeys(one.parent for one in files) if _is_whole(path)]
-        found = (one for one in alike if content_digest(one, self._read) == wanted.digest)
+            alike = [
+                path for path in dict.fromkeys(path.parent for path in files) if _is_whole(path)
+            ]
+        found = (path for path in alike if content_digest(path, self._read) == wanted.digest)
         return next(found, None)
 
     def _with_digits(self, name: str, digits: str | None, accepts: Accepts) -> Path | None:
@@ -134,7 +136,7 @@ class NetworkLookup:
         if not _HASH.fullmatch(plain):
             return None
         named = list(self._called(name, accepts))
-        every = [one.path for one in self._files]
+        every = [file.path for file in self._files]
         has = (path for path in (*named, *every) if self._hashes.of(path).has(plain))
         right = next((path for path in has if _accepted(path, accepts)), None)
         if right is not None or named:
@@ -149,7 +151,9 @@ class NetworkLookup:
         meant = stem if dot and f".{suffix.lower()}" in _SUFFIXES else plain
         if not meant.strip():
             return
-        yield from (one.path for one in self._named.meant_by(meant) if _accepted(one.path, accepts))
+        yield from (
+            file.path for file in self._named.meant_by(meant) if _accepted(file.path, accepts)
+        )
 
     @cached_property
     def _files(self) -> Sequence["_Listed"]:
@@ -158,7 +162,7 @@ class NetworkLookup:
     @cached_property
     def _named(self) -> "NamedFiles[_Listed]":
         every = (*self._files, *_folders_of(self._files))
-        return NamedFiles(every, lambda one: one.name, lambda _one: "")
+        return NamedFiles(every, lambda file: file.name, lambda _file: "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +182,7 @@ def _below(folders: Iterable[Path]) -> Iterator[_Listed]:
 
 def _folders_of(files: Iterable[_Listed]) -> Iterator[_Listed]:
     """Yield the diffusers folders of files under the names of the folders."""
-    found = {one.path.parent: one.name.rpartition("/")[0] for one in files}
+    found = {file.path.parent: file.name.rpartition("/")[0] for file in files}
     yield from (_Listed(path, name) for path, name in found.items() if name and _is_whole(path))
 
 

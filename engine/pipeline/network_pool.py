@@ -134,13 +134,13 @@ class NetworkPool:
     ) -> None:
         """Remember flawless results by the digests of their inputs, for `keep_results`."""
         maker = self._maker(network, precision)
-        self._made |= {(maker, given): one for given, one in made.items()}
+        self._made |= {(maker, given): results for given, results in made.items()}
 
     def keep_results(self) -> None:
         """Keep the results so far for later jobs: the weights they were made with are sound."""
         if self._results is not None:
-            for (maker, given), one in self._made.items():
-                self._results.put(maker, given, one)
+            for (maker, given), results in self._made.items():
+                self._results.put(maker, given, results)
         self._made.clear()
 
     def drop(self, network: Network, precision: Precision) -> None:
@@ -192,12 +192,12 @@ class NetworkPool:
         """Return True if that leaves fewer weights of these networks on the device."""
         if self.compiler.last_placement is not WeightPlacement.STREAMED:
             return False
-        left = {one.name for one in networks} - self._streamed
+        left = {network.name for network in networks} - self._streamed
         return bool(left) and streamed(self.memory) != self.memory
 
     def _stream(self, networks: Sequence[Network]) -> None:
         self.make_room()
-        self._streamed.update(one.name for one in networks)
+        self._streamed.update(network.name for network in networks)
 
     def _find(self, network: Network, precision: Precision) -> Session | None:
         """Return the network's session if this job or an earlier one has loaded it."""

@@ -40,22 +40,22 @@ def one_after_another(runs: Sequence[PictureLoras], passes: Sequence[int]) -> Pi
     if len(runs) == 1:
         return runs[0]
     embeddings: dict[str, Embedding] = {}
-    for one in runs:
-        embeddings |= one.embeddings
+    for run in runs:
+        embeddings |= run.embeddings
     reports: dict[object, LoraReport] = {}
-    for told in (report for one in runs for report in one.reports):
+    for told in (report for run in runs for report in run.reports):
         reports.setdefault((told.name, told.strength, told.text_strength, told.points), told)
     return PictureLoras(
-        key=tuple(one.key for one in runs),
+        key=tuple(run.key for run in runs),
         passes=tuple(
-            one.of_pass(number)
-            for one, count in zip(runs, passes, strict=True)
+            run.of_pass(number)
+            for run, count in zip(runs, passes, strict=True)
             for number in range(count)
         ),
-        warnings=tuple(dict.fromkeys(told for one in runs for told in one.warnings)),
+        warnings=tuple(dict.fromkeys(told for run in runs for told in run.warnings)),
         reports=tuple(reports.values()),
         embeddings=embeddings,
-        mode=next((one.mode for one in runs if one.mode is not None), None),
+        mode=next((run.mode for run in runs if run.mode is not None), None),
     )
 
 

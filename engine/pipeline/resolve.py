@@ -129,9 +129,9 @@ def _second_loras(
     loras, read = files.loras, files.read_lora_index
     return tuple(
         None
-        if loras is None or one is None
-        else JobLoras(one, loras, read, prefers_side, requires_fit=False)
-        for one in checkpoint.second_checkpoints
+        if loras is None or second is None
+        else JobLoras(second, loras, read, prefers_side, requires_fit=False)
+        for second in checkpoint.second_checkpoints
     )
 
 
@@ -170,7 +170,7 @@ def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         "refiner": _refiner(request.refiner, checkpoint),
         "loras": tuple(lora for lora in request.loras if lora.enabled),
         "controls": tuple(layer for layer in request.controls if layer.enabled),
-        "image_prompts": tuple(one for one in request.image_prompts if one.enabled),
+        "image_prompts": tuple(prompt for prompt in request.image_prompts if prompt.enabled),
     }
     return ResolvedRequest(**asked | gaps)
 
@@ -275,7 +275,7 @@ def _check_method(request: ResolvedRequest, features: Features) -> None:
         (sentence("schedule"), request.schedule, features.schedules),
     ):
         if offered is not None and chosen not in offered:
-            names = ", ".join(one.label for one in offered)
+            names = ", ".join(choice.label for choice in offered)
             raise invalid(
                 sentence(
                     "The {name} {label} does not work with this model.",

@@ -111,7 +111,7 @@ class Stages:
         first: list[PlannedPhase] = []
         for run in runs:
             planned = self._forecast.running(run, self._precision(run.network))
-            for network in {id(one): one for one in run.networks}.values():
+            for network in {id(network): network for network in run.networks}.values():
                 precision = self._precision(network)
                 if self.pool.has(network, precision) or id(network) in left_out:
                     continue
@@ -254,19 +254,21 @@ class Stages:
             precision = tried[position]
             if reason:
                 self._record_retry(phase, reason, tried[position - 1], precision)
-            for one in networks:
-                offered = len(one.precisions(self._precisions))
-                needed = max(position, self._safest_needed.get(one.name, 0))
-                self._safest_needed[one.name] = min(needed, offered - 1)
+            for other in networks:
+                offered = len(other.precisions(self._precisions))
+                needed = max(position, self._safest_needed.get(other.name, 0))
+                self._safest_needed[other.name] = min(needed, offered - 1)
             with ExitStack() as stack:
-                sessions = [stack.enter_context(self._loaded(one, keep)) for one in networks]
+                sessions = [
+                    stack.enter_context(self._loaded(network, keep)) for network in networks
+                ]
                 with self.timed(phase, network, precision):
                     result = work(sessions)
             reason = problem(result) or ""
             if not reason:
                 return result
-            for one in networks:
-                self.pool.drop(one, self._precision(one))
+            for other in networks:
+                self.pool.drop(other, self._precision(other))
         raise _numeric_failure(phase, as_it_is(reason))
 
     def _loaded(self, network: Network, keep: bool) -> AbstractContextManager[Session]:

@@ -73,7 +73,7 @@ def read_annotator(path: Path) -> Annotator:
     Raises the reader's errors, and EngineError(CHECKPOINT_UNKNOWN_FAMILY).
     """
     index = read_index(path)
-    tensors = {name.removeprefix(_PARALLEL): one for name, one in index.tensors.items()}
+    tensors = {name.removeprefix(_PARALLEL): tensor for name, tensor in index.tensors.items()}
     for signs, read in _SIGNS.items():
         if all(sign in tensors for sign in signs):
             found = read(index, tensors)

@@ -51,7 +51,7 @@ MakeMaps = Callable[[Sequence[WantedMap], Cancellation], list[Pixels]]
 
 def plain_maps(wanted: Sequence[WantedMap], _cancel: Cancellation) -> list[Pixels]:
     """Return the maps of pictures by preprocessors without weights. Raises as `make_map`."""
-    return [make_map(one.picture, one.order.options, None, one.order.target) for one in wanted]
+    return [make_map(map_.picture, map_.order.options, None, map_.order.target) for map_ in wanted]
 
 
 class MapMaker:
@@ -94,13 +94,13 @@ class MapMaker:
         """
         searched = tuple(folders)
         alike: dict[tuple[PreprocessorName, Path | None], list[int]] = {}
-        for place, one in enumerate(wanted):
-            alike.setdefault((one.order.preprocessor, one.order.weights), []).append(place)
+        for place, map_ in enumerate(wanted):
+            alike.setdefault((map_.order.preprocessor, map_.order.weights), []).append(place)
         made: dict[int, Pixels] = {}
         try:
             for place in chain.from_iterable(alike.values()):
-                one = wanted[place]
-                made[place] = self.make(one.picture, one.order, searched, cancel)
+                map_ = wanted[place]
+                made[place] = self.make(map_.picture, map_.order, searched, cancel)
         finally:
             self.release()
         return [made[place] for place in range(len(wanted))]

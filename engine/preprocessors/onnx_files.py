@@ -76,7 +76,7 @@ class LoadedOnnx:
         self._ran: set[tuple[int, int]] = set()
         self._device = compiler.device
         self._input = file.model.inputs[0].name
-        self._outputs = [one.name for one in file.model.outputs]
+        self._outputs = [output.name for output in file.model.outputs]
         self._session: Session = compiler.load(
             onnx_network(file.model),
             Precision.F32,
@@ -103,8 +103,8 @@ class LoadedOnnx:
         with translated_errors(self._device), self._cancel.calling(self._session.cancel):
             found: Mapping[str, Array] = self._session.run({self._input: image})
         outputs = [found[name] for name in self._outputs]
-        for one in outputs:
-            fault = result_checks.numbers(one)
+        for output in outputs:
+            fault = result_checks.numbers(output)
             if fault is not None:
                 raise EngineError(
                     ErrorCode.NUMERIC_FAILURE,

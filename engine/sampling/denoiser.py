@@ -36,10 +36,10 @@ class _Estimates:
             return None if estimate is None else change(estimate)
 
         return _Estimates(
-            [change(one) for one in self.positives],
+            [change(condition) for condition in self.positives],
             optional(self.negative),
             optional(self.without_picture),
-            [change(one) for one in self.perturbed],
+            [change(condition) for condition in self.perturbed],
         )
 
 
@@ -90,7 +90,7 @@ class Denoiser:
         if asks or not math.isclose(scale * sum(self.weights), 1.0):
             return self._guided(x, sigma, scale)[0]
         outputs = self._outputs(x, sigma, guided=False)
-        pictures = outputs.each(lambda one: self._picture(x, one, sigma, self.prediction))
+        pictures = outputs.each(lambda answer: self._picture(x, answer, sigma, self.prediction))
         # The factors add up to 1, so any output can replace the negative one.
         picture = _guide(pictures.positives, pictures.positives[0], self.weights, scale)
         if self.attention is None:
@@ -126,7 +126,7 @@ class Denoiser:
     def _guided(self, x: Latent, sigma: np.float32, scale: float) -> tuple[Latent, Latent]:
         """Run the negative prompt too; return the guided picture and the negative one."""
         outputs = self._outputs(x, sigma, guided=True)
-        pictures = outputs.each(lambda one: self._picture(x, one, sigma, self.prediction))
+        pictures = outputs.each(lambda answer: self._picture(x, answer, sigma, self.prediction))
         assert pictures.negative is not None, "the outputs are guided"
         terms = self.attention
         first = terms is not None and terms.in_predictions
@@ -134,7 +134,7 @@ class Denoiser:
             guided = self._combined(pictures, scale)
         else:
             kind = self.rescale_as or self.prediction
-            estimates = outputs.each(lambda one: self._converted(x, one, sigma, kind))
+            estimates = outputs.each(lambda answer: self._converted(x, answer, sigma, kind))
             guided = self._combined(estimates, scale)
             if first:
                 guided = guided + self._differences(x, sigma, estimates, kind)

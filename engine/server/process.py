@@ -140,7 +140,7 @@ class Engine:
         folders, put = self._folders, self._outbox.put
         cache = Path(folders.cache)
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
-        words, models = (Path(one) if one else None for one in (folders.wildcards, folders.models))
+        words, models = map(_path, (folders.wildcards, folders.models))
         services = JobServices.in_cache(
             cache,
             wildcards=words,
@@ -245,3 +245,7 @@ def _broken_installation(error: Exception) -> ErrorInfo:
     if refused_files.is_refused(error):
         message, hint = refused_files.MESSAGE, refused_files.HINT
     return ErrorInfo(ErrorCode.ENGINE_NOT_STARTED, message, hint, error_info(error).detail)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None

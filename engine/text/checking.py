@@ -83,7 +83,9 @@ def _readers(
     question: PromptQuestion, tokenizer: ClipTokenizer, embeddings: Embeddings
 ) -> tuple[EmbeddingReader, ...]:
     """Return a reader of embeddings for each text encoder that takes any."""
-    encoders = tuple(Encoder(one.key, one.width) for one in question.lengths if one.width)
+    encoders = tuple(
+        Encoder(length.key, length.width) for length in question.lengths if length.width
+    )
     spellings = question.convention.embedding_spellings
     if not spellings or embeddings is NO_EMBEDDINGS:
         return ()

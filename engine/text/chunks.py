@@ -129,7 +129,7 @@ class _Filling:
             for place, token in enumerate(moved, start=length)
             if token.slot.vector != NO_VECTOR
         )
-        self.current = [_Token(Slot(one.id), one.weight, one.part) for one in moved]
+        self.current = [_Token(Slot(token.id), token.weight, token.part) for token in moved]
 
     def finish(self) -> _Chunked:
         used = CHUNK_TOKENS * len(self.chunks) + len(self.current)

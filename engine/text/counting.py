@@ -125,7 +125,7 @@ def _chunk_starts(
     reader: EmbeddingReader | None,
 ) -> tuple[int, ...]:
     """Return the characters at which chunks begin; none for a prompt that changes or is mixed."""
-    phrases = [one.phrases for passage in passages for one in passage]
+    phrases = [mixture.phrases for passage in passages for mixture in passage]
     if len(passages) != 1 or len(phrases) != 1 or len(phrases[0]) != 1:
         return ()
     parts = phrases[0][0]

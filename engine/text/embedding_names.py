@@ -31,7 +31,7 @@ class BareNames:
                 if ids:
                     found.setdefault(ids[0], []).append((ids, name))
         for several in found.values():
-            several.sort(key=lambda one: len(one[0]), reverse=True)
+            several.sort(key=lambda entry: len(entry[0]), reverse=True)
         return found
 
     def _ids_of(self, name: str) -> list[int]:

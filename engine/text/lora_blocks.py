@@ -62,7 +62,7 @@ class BlockWeights:
         """
         factor = 1.0 if block is None else self.weights[BLOCKS.index(block)]
         name = layer + (block or "")
-        return next((one.weight for one in reversed(self.rules) if one.applies(name)), factor)
+        return next((rule.weight for rule in reversed(self.rules) if rule.applies(name)), factor)
 
 
 def is_block_text(text: str, presets: BlockPresets = BUILT_IN) -> bool:

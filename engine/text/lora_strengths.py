@@ -74,14 +74,16 @@ def strengths_over(text: str, run: RunLength) -> Strengths:
     if points[0][1] is None:
         return (points[0][0],)
     # A strength without a place stands at the end.
-    placed = sorted(((1.0 if at is None else at, one) for one, at in points), key=_place)
+    placed = sorted(((1.0 if at is None else at, strength) for strength, at in points), key=_place)
     evaluations = range(run.evaluations)
     return same_as_one(tuple(_between(placed, _position(e, placed, run)) for e in evaluations))
 
 
 def same_as_one(strengths: Strengths) -> Strengths:
     """Return equal strengths as a single one, others unchanged."""
-    return strengths if any(one != strengths[0] for one in strengths[1:]) else strengths[:1]
+    return (
+        strengths if any(strength != strengths[0] for strength in strengths[1:]) else strengths[:1]
+    )
 
 
 def at_each_evaluation(strengths: Strengths, run: RunLength) -> Strengths:

@@ -234,11 +234,11 @@ class _TagReader:
             return strengths
         first, end = self._step(start, 0), self._step(stop, self._run.steps)
         # Step 1 is the start, too.
-        first, end = (0 if one <= _FROM_THE_START else one for one in (first, end))
+        first, end = (0 if share <= _FROM_THE_START else share for share in (first, end))
         every = at_each_evaluation(strengths, self._run)
         size = self._run.evaluations_per_step
         return same_as_one(
-            tuple(one if first <= e // size < end else 0.0 for e, one in enumerate(every))
+            tuple(strength if first <= e // size < end else 0.0 for e, strength in enumerate(every))
         )
 
     def _step(self, text: str | None, otherwise: int) -> int:
@@ -360,6 +360,6 @@ def _timed(
             yield use
             continue
         every = enumerate(at_each_evaluation(use.strengths, run))
-        strengths = same_as_one(tuple(one if e in own else 0.0 for e, one in every))
+        strengths = same_as_one(tuple(strength if e in own else 0.0 for e, strength in every))
         text_strength = use.text_strength if 0 in own else 0.0
         yield replace(use, strengths=strengths, text_strength=text_strength)

@@ -79,8 +79,10 @@ class _Listed(NamedTuple):
 def _listed(names: tuple[str, ...]) -> _Listed:
     folded = [name.casefold() for name in names]
     # A name of several words is found by the word in it, which is then no slip.
-    words = frozenset(word for one in folded for word in (one, *one.split()))
-    every = tuple((name, one, _letters(one)) for name, one in zip(names, folded, strict=True))
+    words = frozenset(word for name in folded for word in (name, *name.split()))
+    every = tuple(
+        (name, spelled, _letters(spelled)) for name, spelled in zip(names, folded, strict=True)
+    )
     return _Listed(every, words)
 
 

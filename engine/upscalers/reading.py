@@ -50,7 +50,10 @@ def upscaler_in(index: TensorIndex) -> Upscaler | None:
     Raises EngineError(CHECKPOINT_MISMATCH) where its sizes contradict each other.
     """
     for tensors in _unwrapped(index):
-        architecture = next((one for one in ARCHITECTURES if one.recognises(tensors)), None)
+        architecture = next(
+            (architecture for architecture in ARCHITECTURES if architecture.recognises(tensors)),
+            None,
+        )
         if architecture is not None:
             return _checked(index, tensors, architecture)
     return None
@@ -80,7 +83,9 @@ def _checked(index: TensorIndex, tensors: Tensors, architecture: UpscalerArchite
     """Return the upscaler once all its weights are there in the shapes that its graph asks for."""
     network = architecture.read(tensors)
     weights = used_weights(network, network.emit)
-    stored = next((one.dtype for one in weights.values() if one.dtype not in _FLOATS), None)
+    stored = next(
+        (weight.dtype for weight in weights.values() if weight.dtype not in _FLOATS), None
+    )
     if stored is not None:
         raise tensors.misfit(sentence("its weights are stored as {dtype}", dtype=stored.value))
     digest = index.digest
@@ -92,7 +97,7 @@ def used_weights(network: UpscalerNetwork, emit: Emit) -> dict[str, FileSlice]:
     g = GraphBuilder("", network.weights, OperatorSet(opset=20), DType.F32, Precision.F32)
     emit(g)
     unused = frozenset(g.unused())
-    return {name: one for name, one in network.weights.items() if name not in unused}
+    return {name: weight for name, weight in network.weights.items() if name not in unused}
 
 
 def _unwrapped(index: TensorIndex) -> Iterator[Tensors]:

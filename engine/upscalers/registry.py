@@ -13,4 +13,4 @@ ARCHITECTURES: tuple[UpscalerArchitecture, ...] = (
     compact.ARCHITECTURE,
 )
 
-TITLES = ", ".join(one.title for one in ARCHITECTURES)
+TITLES = ", ".join(architecture.title for architecture in ARCHITECTURES)

@@ -46,4 +46,4 @@ def resampled_levels(
 
 def _each(planes: Floats, size: tuple[int, int], method: Resampling) -> Floats:
     resized = (Image.fromarray(plane).resize(size, _FILTERS[method]) for plane in planes)
-    return np.stack([np.asarray(one, np.float32) for one in resized])
+    return np.stack([np.asarray(plane, np.float32) for plane in resized])

@@ -83,8 +83,8 @@ class UpscalerRun:
         grey = (np.repeat(plane[None], channels, axis=0) for plane in planes)
         return np.concatenate(
             [
-                self._enlarged(one, done, rounds).mean(0, keepdims=True)
-                for done, one in enumerate(grey)
+                self._enlarged(channel, done, rounds).mean(0, keepdims=True)
+                for done, channel in enumerate(grey)
             ]
         )
 
@@ -279,9 +279,9 @@ def upscaler_bytes(upscaler: Upscaler) -> int:
 def precisions_on(network: UpscalerNetwork, compiler: Compiler) -> tuple[Precision, ...]:
     """Return the device's precisions that are fit for pictures, the first one to try first."""
     there = compiler.device.precisions
-    fit = tuple(one for one in _PRECISIONS if one in there) or there
+    fit = tuple(precision for precision in _PRECISIONS if precision in there) or there
     if network.overflows_f16:
-        return tuple(one for one in fit if one is not Precision.F16) or fit
+        return tuple(precision for precision in fit if precision is not Precision.F16) or fit
     return fit
 
 

@@ -87,7 +87,7 @@ class Computing:
     def fixed_bytes(self, network: UpscalerNetwork, tile: int) -> int:
         """Return what stays between the runs of tiles of so many pixels."""
         # As they are and in the runtime's own order.
-        held = 2 * sum(one.elements for one in network.weights.values())
+        held = 2 * sum(weight.elements for weight in network.weights.values())
         held += network.ahead * tile * self.memory.computes_ahead
         return held * self.itemsize + self.memory.session_bytes
 
@@ -118,7 +118,7 @@ def peak_bytes(
     whole = before * scale**2
     # A tile's result, weighed; the whole so far; and the planes before.
     added = 2 * channels * tile * scale**2 * _FLOAT32 + whole + before
-    fixed, runs = on.fixed_bytes(network, tile), [on.run_bytes(one) for one in numbers]
+    fixed, runs = on.fixed_bytes(network, tile), [on.run_bytes(sizes) for sizes in numbers]
     if not on.memory.empties:
         return fixed + sum(runs) + features + added
     # The memory of the whole is taken as the first tile is added.

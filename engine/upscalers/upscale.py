@@ -115,7 +115,7 @@ def shapes(size: tuple[int, int], count: int, scale: int, *, opaque: bool) -> tu
     """
     width, height = size
     sides = [(height * scale**run, width * scale**run) for run in range(count)]
-    return tuple((channels, *one) for one in sides for channels in ((3,) if opaque else (3, 1)))
+    return tuple((channels, *side) for side in sides for channels in ((3,) if opaque else (3, 1)))
 
 
 def _is_even(planes: Floats) -> bool:

@@ -253,7 +253,7 @@ class PatchedWeight:
         stored = np.asarray(self.unpatched.read()).reshape(-1)
         total = np.empty(self.shape, element.numpy)
         flat, row = total.reshape(-1), self.elements // math.prod(self.shape[:1])
-        reads = [_read(one, self.start, self.start + self.elements) for one in self.patches]
+        reads = [_read(patch, self.start, self.start + self.elements) for patch in self.patches]
         piece = max(_PIECE // row, 1) * row
         sums = np.empty(min(piece, self.elements), np.float32)
         for first in range(0, self.elements, piece):

@@ -34,16 +34,16 @@ def runtime_bytes(
     """
     form = operators.blocks
     if operators.multiplies_blocks:
-        plain = (one for one in sources if packing_of(one, form) is None)
-        blocks = (one for one in sources if packing_of(one, form))
-        held = sum(one.elements * element.itemsize for one in plain)
-        return held + sum(bound_bytes(one, DType.F32, form) for one in blocks)
+        plain = (weight for weight in sources if packing_of(weight, form) is None)
+        blocks = (weight for weight in sources if packing_of(weight, form))
+        held = sum(weight.elements * element.itemsize for weight in plain)
+        return held + sum(bound_bytes(weight, DType.F32, form) for weight in blocks)
     if not operators.reads_in_place:
-        blocks = (one for one in sources if packing_of(one, form))
-        widest = max((one.elements * element.itemsize for one in blocks), default=0)
+        blocks = (weight for weight in sources if packing_of(weight, form))
+        widest = max((weight.elements * element.itemsize for weight in blocks), default=0)
         if in_place and operators.streams:
             return streamed_bytes(sources, element, operators) + widest
-        return sum(bound_bytes(one, element, form) for one in sources) + widest
+        return sum(bound_bytes(weight, element, form) for weight in sources) + widest
     return _packed_bytes(sources, element, operators, in_place=in_place)
 
 
@@ -72,7 +72,7 @@ def streamed_bytes(
 
     Those are what two of the largest layers need: one computes while the next is read.
     """
-    every = [bound_bytes(one, element, operators.blocks) for one in sources]
+    every = [bound_bytes(weight, element, operators.blocks) for weight in sources]
     return min(sum(every), 2 * max(every, default=0))
 
 

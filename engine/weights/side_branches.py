@@ -58,9 +58,9 @@ class SideBranches:
     def nbytes(self) -> int:
         """About the bytes of all factors in float32."""
         return sum(
-            4 * self.rank * (one.up.shape[0] + one.down.elements // one.down.shape[0])
+            4 * self.rank * (branch.up.shape[0] + branch.down.elements // branch.down.shape[0])
             for parts in self.layers.values()
-            for _, one in parts[:1]
+            for _, branch in parts[:1]
         )
 
     def strengths(self, of_loras: Sequence[float]) -> Array:
@@ -100,7 +100,9 @@ class SideBranches:
         def place(of: FileSlice) -> Description:
             return [str(of.path), stamp(of.path), of.offset, of.dtype.value, list(of.shape)]
 
-        parts = [[self._starts[number], one.describe(place)] for number, one in self.layers[layer]]
+        parts = [
+            [self._starts[number], branch.describe(place)] for number, branch in self.layers[layer]
+        ]
         described = [part, [str(side) for side in spec.shape], self.rank, parts]
         return hashlib.sha256(msgspec.json.encode(described)).digest()
 
@@ -121,10 +123,10 @@ class SideBranches:
         """Return the factors `up`, times their own strengths: [rank, out]."""
         parts = self.layers[layer]
         found = np.zeros((self.rank, parts[0][1].up.shape[0]), np.float32)
-        for number, one in parts:
-            start, rank = self._starts[number], one.down.shape[0]
-            up = one.up.read_as(DType.F32).reshape(-1, rank)
-            found[start : start + rank] = up.T * np.float32(one.strength)
+        for number, branch in parts:
+            start, rank = self._starts[number], branch.down.shape[0]
+            up = branch.up.read_as(DType.F32).reshape(-1, rank)
+            found[start : start + rank] = up.T * np.float32(branch.strength)
         return found
 
     def _down(self, layer: str) -> Array:
@@ -132,8 +134,8 @@ class SideBranches:
         parts = self.layers[layer]
         columns = parts[0][1].down.elements // parts[0][1].down.shape[0]
         found = np.zeros((self.rank, columns), np.float32)
-        for number, one in parts:
-            start, down = self._starts[number], one.down.read_as(DType.F32)
+        for number, branch in parts:
+            start, down = self._starts[number], branch.down.read_as(DType.F32)
             found[start : start + len(down)] = down.reshape(-1, columns)
         return found
 

@@ -65,7 +65,9 @@ class WeightSet(Mapping[str, WeightSource]):
         """
         sources = dict(self._sources)
         for name, added in patches.items():
-            if name not in sources or not all(fits(one, sources[name].shape) for one in added):
+            if name not in sources or not all(
+                fits(weight, sources[name].shape) for weight in added
+            ):
                 raise ValueError(f"the patches do not fit a weight {name}")
             if added:
                 sources[name] = PatchedWeight(sources[name], tuple(added))

@@ -52,7 +52,9 @@ class OnnxModel:
     @property
     def weights(self) -> dict[str, FileSlice]:
         """The tensors that stay in the file, by name."""
-        return {name: one.place for name, one in self.tensors.items() if one.place is not None}
+        return {
+            name: tensor.place for name, tensor in self.tensors.items() if tensor.place is not None
+        }
 
 
 # Types of ONNX by their numbers (`TensorProto.DataType`).

@@ -75,7 +75,7 @@ class _FileReader:
                 )
             )
         nodes = self._graph(graph)
-        inputs = tuple(one for one in self._inputs if one.name not in self._stored)
+        inputs = tuple(value for value in self._inputs if value.name not in self._stored)
         self._check_order(inputs, nodes)
         digest = sampled_digest(self._file, b"", wire.size)
         outputs = tuple(self._outputs)
@@ -116,10 +116,14 @@ class _FileReader:
 
     def _take(self, node: Node, nodes: list[Node]) -> None:
         """Add a node; the tensor of a Constant is one of the file, as others are."""
-        held = [one for one in node.attributes.values() if isinstance(one, StoredTensor)]
+        held = [
+            attribute
+            for attribute in node.attributes.values()
+            if isinstance(attribute, StoredTensor)
+        ]
         if node.operator == "Constant" and len(held) == len(node.outputs) == 1:
             self._store(node.outputs[0], held[0])
-        elif any(one.place is not None for one in held):
+        elif any(tensor.place is not None for tensor in held):
             raise self._wire.fault(sentence("an attribute is damaged"))
         else:
             nodes.append(node)
@@ -153,8 +157,8 @@ class _FileReader:
             if field.number == 1:
                 kind = field.value
             elif field.number == 2:
-                for one in wire.fields(field.start, field.end):
-                    shape.append(self._dimension(one, f"{name}_{len(shape)}"))
+                for part in wire.fields(field.start, field.end):
+                    shape.append(self._dimension(part, f"{name}_{len(shape)}"))
         return kind, tuple(shape)
 
     def _dimension(self, whole: Field, label: str) -> int | str:
@@ -175,7 +179,7 @@ class _FileReader:
     def _check_order(self, inputs: tuple[TensorSpec, ...], nodes: Iterable[Node]) -> None:
         """Raise EngineError unless each value is computed once, and before it is read."""
         wire = self._wire
-        known = {one.name for one in inputs}
+        known = {value.name for value in inputs}
         if not 0 < len(known) <= _MOST_INPUTS or len(known) != len(inputs):
             raise wire.fault(sentence("it has no inputs, or more than any model"))
         known |= self._stored.keys()
@@ -189,6 +193,6 @@ class _FileReader:
                 if name in known:
                     raise wire.fault(sentence("{quoted} is computed twice", quoted=quoted(name)))
                 known.add(name)
-        names = {one.name for one in self._outputs}
+        names = {value.name for value in self._outputs}
         if not 0 < len(self._outputs) <= _MOST_INPUTS or not names <= known:
             raise wire.fault(sentence("an output is not computed"))

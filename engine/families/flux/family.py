@@ -162,7 +162,7 @@ class Flux1(FlowFamily):
         self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS
     ) -> TokenCount:
         """Count the tokens of T5, by which texts are cut."""
-        positions = max((one.tokens for one in question.lengths), default=MOST_TOKENS)
+        positions = max((length.tokens for length in question.lengths), default=MOST_TOKENS)
         return count_t5_tokens(text, question, embeddings, positions=positions)
 
     def takes_from(self, giver: Family, component: Component) -> bool:

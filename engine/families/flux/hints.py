@@ -37,12 +37,12 @@ def variant_by_name(stem: str, cards: tuple[Card, ...], alike: tuple[str, ...]) 
 
     It is the last of `alike` where they tell none.
     """
-    return next((one for one in alike if _is_called(one, stem, cards)), alike[-1])
+    return next((model for model in alike if _is_called(model, stem, cards)), alike[-1])
 
 
 def _is_called(name: str, stem: str, cards: tuple[Card, ...]) -> bool:
     names = (stem, *(text for card in cards for text in (card.base_model, card.title)))
-    return any(name in one.casefold() for one in names)
+    return any(name in text.casefold() for text in names)
 
 
 def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:

@@ -19,4 +19,4 @@ _EVERY = (*_SIZES, *((height, width) for width, height in _SIZES[:-1]))
 def reference_size(size: tuple[int, int]) -> tuple[int, int]:
     """Return the width and height of training that are nearest to a picture's shape."""
     shape = size[0] / size[1]
-    return min(_EVERY, key=lambda one: (abs(shape - one[0] / one[1]), one))
+    return min(_EVERY, key=lambda size: (abs(shape - size[0] / size[1]), size))

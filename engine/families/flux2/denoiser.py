@@ -60,7 +60,7 @@ class Flux2Denoiser(FlowDenoiser):
     ) -> dict[str, Array]:
         """Return the tokens of references, and the rotary embedding of all tokens of pictures."""
         downscale = self.checkpoint.latent.downscale
-        sizes = [(one.shape[2], one.shape[3]) for one in references]
+        sizes = [(reference.shape[2], reference.shape[3]) for reference in references]
         rotary = rotations(self._config, (height // downscale, width // downscale), sizes)
         return rotary | {"references": side_by_side(references)} if references else rotary
 

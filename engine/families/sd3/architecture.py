@@ -67,13 +67,13 @@ def _texts(checkpoint: IdentifiedCheckpoint) -> tuple[TextLength, ...]:
     """Return the lengths of CLIP's chunks and of T5's rows: 0 tokens without T5."""
     clip = tuple(
         TextLength(
-            label=str(LABELS[one]),
+            label=str(LABELS[component]),
             tokens=CHUNK_TOKENS,
             chunked=True,
             key=encoder.key,
             width=encoder.width,
         )
-        for one, encoder in encoders_of(checkpoint).items()
+        for component, encoder in encoders_of(checkpoint).items()
     )
     has_t5 = Component.TEXT_ENCODER_3 in checkpoint.components
     return (*clip, TextLength(label="T5", tokens=POSITIONS if has_t5 else 0))

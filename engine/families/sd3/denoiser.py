@@ -30,7 +30,7 @@ class Sd3Denoiser(FlowDenoiser):
 
     def emit(self, g: GraphBuilder) -> None:
         """Emit the network."""
-        forms = [one for one in self.checkpoint.changes.residuals if isinstance(one, JointForm)]
+        forms = [form for form in self.checkpoint.changes.residuals if isinstance(form, JointForm)]
         sd3(g, self._config, residuals=forms)
 
     def token_dimensions(self, cells: tuple[int, int], tokens: int) -> Dimensions:

@@ -151,7 +151,7 @@ class StableDiffusion3(FlowFamily):
 def _require_fitting(parts: Parts, transformer: Sd3Config) -> None:
     """Require that VAE and text encoders are as wide as the transformer's inputs."""
     require_fitting_latents(parts, transformer.channels, LABELS)
-    first, second, t5 = (config_in(parts, one) for one in (_L, _G, _T5))
+    first, second, t5 = (config_in(parts, component) for component in (_L, _G, _T5))
     require_width(
         _T5, LABELS, t5.width if isinstance(t5, T5Config) else None, transformer.context_width
     )

@@ -80,7 +80,7 @@ _UNREAD = re.compile(r"\.attn\.(add_q_proj|norm_added_q)\.")
 def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, StoredWeight]:
     """Rename tensors of the original layout, and cut those that hold several weights."""
     original = any(name.startswith(_ORIGINAL) for name in tensors)
-    named = {(_diffusers_name(one) if original else one): one for one in tensors}
+    named = {(_diffusers_name(name) if original else name): name for name in tensors}
     first = tensors.get(named.get("pos_embed.proj.bias", ""))
     width = first.shape[0] if first is not None and len(first.shape) == 1 else 0
     found: dict[str, StoredWeight] = {}

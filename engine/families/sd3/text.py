@@ -68,7 +68,9 @@ class Sd3Text:
     @property
     def components(self) -> tuple[Component, ...]:
         """The checkpoint's text encoders, in the order they run."""
-        return tuple(one for one in TEXT_ENCODERS if one in self._checkpoint.components)
+        return tuple(
+            component for component in TEXT_ENCODERS if component in self._checkpoint.components
+        )
 
     def read(
         self,
@@ -163,8 +165,8 @@ class Sd3Context:
         clip = self.clip.context(evaluation, guided=guided)
         states = self.t5.at(evaluation, guided=guided) if self.t5 else None
         known, key = self._inputs, (id(clip), id(states))
-        pooled = [one.pooled_at(evaluation, guided=guided) for one in self.clip.encoders]
-        whole = np.concatenate([one for one in pooled if one is not None], axis=1)
+        pooled = [encoder.pooled_at(evaluation, guided=guided) for encoder in self.clip.encoders]
+        whole = np.concatenate([array for array in pooled if array is not None], axis=1)
         if known is None or known[0] != key or (known[1]["pooled"] != whole).any():
             context = self._joined(clip, states)
             known = self._inputs = (key, {"context": context, "pooled": whole})

@@ -13,7 +13,7 @@ from engine.families.zimage.keys import JOINED, LAYERS, MODULES
 from engine.lora.layers import LayerTable, Target
 
 _BLOCKS = ("layers.", "noise_refiner.", "context_refiner.")
-_ORIGINAL = OriginalNames({**MODULES, **{one: one for one in _BLOCKS}}, LAYERS, JOINED)
+_ORIGINAL = OriginalNames({**MODULES, **{block: block for block in _BLOCKS}}, LAYERS, JOINED)
 _ENCODERS = {Component.TEXT_ENCODER: lone_qwen3("qwen3_4b")}
 
 

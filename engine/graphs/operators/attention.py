@@ -95,9 +95,9 @@ class AttentionWriter(LayerWriter):
 
     def with_beside(self, mixed: Value, q: Value, heads: int, beside: Sequence[Attended]) -> Value:
         """Add the attention of the queries to each of `beside`."""
-        for one in beside:
-            found = self.attention(q, one.keys, one.values, heads, one.width // heads)
-            found = self.op("Mul", found, one.mask) if one.mask else found
+        for prompt in beside:
+            found = self.attention(q, prompt.keys, prompt.values, heads, prompt.width // heads)
+            found = self.op("Mul", found, prompt.mask) if prompt.mask else found
             mixed = self.op("Add", mixed, found)
         return mixed
 

@@ -87,7 +87,7 @@ def merged(weights: Sequence[Array]) -> tuple[Array, Array]:
 
     `weights` are the four kernels, then their biases; sums are in float64.
     """
-    first, middle, last, beside, *biases = (np.asarray(one, np.float64) for one in weights)
+    first, middle, last, beside, *biases = (np.asarray(weight, np.float64) for weight in weights)
     last, beside = last[:, :, 0, 0], beside[:, :, 0, 0]
     kernel = np.einsum("oa,abyx,bi->oiyx", last, middle, first[:, :, 0, 0], optimize=True)
     kernel[:, :, 1, 1] += beside

@@ -279,7 +279,7 @@ def _prompt_features(info: Infotext) -> tuple[PromptFeature, ...]:
     everything = tuple(PromptFeature)
     if "#" not in info.prompt + info.negative_prompt or keeps_comments(info.get("Version")):
         return everything
-    return tuple(one for one in everything if one is not PromptFeature.COMMENTS)
+    return tuple(feature for feature in everything if feature is not PromptFeature.COMMENTS)
 
 
 def _sampler_options(values: Values) -> SamplerOptions:

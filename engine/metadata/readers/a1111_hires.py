@@ -75,7 +75,7 @@ def read_hires(
 
 def hires_remarks(values: Values, passes: tuple[SecondPass, ...]) -> list[str]:
     """Return sentences on the files that a second pass needs."""
-    remarks = [enlarged_with(one.upscaler) for one in passes if _is_file(one.upscaler)]
+    remarks = [enlarged_with(second.upscaler) for second in passes if _is_file(second.upscaler)]
     checkpoint = values.text("Hires checkpoint")
     if checkpoint is not None and passes:
         remarks.append(drawn_again_with(checkpoint))

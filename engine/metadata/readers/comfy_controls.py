@@ -84,7 +84,9 @@ _SCALINGS = MappingProxyType(
         "K+mean(V) w/ C penalty": AdapterScaling.KEYS_AND_MEAN_BY_WIDTH,
     }
 )
-_COMBINATIONS = MappingProxyType({one.value.replace("_", " "): one for one in PictureCombination})
+_COMBINATIONS = MappingProxyType(
+    {combination.value.replace("_", " "): combination for combination in PictureCombination}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +218,11 @@ def _is_adapter(graph: Graph, node: Node) -> bool:
 
 def _image_prompts(graph: Graph, node: Node, found: GraphControls) -> tuple[ImagePrompt, ...]:
     """Return a node's image prompt; two where style and composition have weights of their own."""
-    one = _image_prompt(graph, node, found)
+    prompt = _image_prompt(graph, node, found)
 
     def part(blocks: AdapterBlocks, key: str) -> ImagePrompt:
         weight = within_bounds(ImagePrompt, "weight", graph.value(node, key), 1.0)
-        return msgspec.structs.replace(one, blocks=blocks, weight=weight)
+        return msgspec.structs.replace(prompt, blocks=blocks, weight=weight)
 
     if node.kind.startswith("IPAdapterStyleComposition"):
         expands = graph.value(node, "expand_style") is True
@@ -229,11 +231,11 @@ def _image_prompts(graph: Graph, node: Node, found: GraphControls) -> tuple[Imag
             part(style, "weight_style"),
             part(AdapterBlocks.COMPOSITION, "weight_composition"),
         )
-    if one.blocks is AdapterBlocks.STYLE_AND_COMPOSITION:
+    if prompt.blocks is AdapterBlocks.STYLE_AND_COMPOSITION:
         # The node's weight is the style's; the composition's is always 1.
         composition = part(AdapterBlocks.COMPOSITION, "weight_composition")
         return part(AdapterBlocks.STYLE, "weight"), composition
-    return (one,)
+    return (prompt,)
 
 
 def _image_prompt(graph: Graph, node: Node, found: GraphControls) -> ImagePrompt:

@@ -36,8 +36,8 @@ _OFF = ("Off", "off", False, "False")
 
 def loras_of(graph: Graph, node: Node) -> Iterator[LoraChoice]:
     """Yield the LoRAs of a node and of the stacks that are linked to it."""
-    for one in (node, *graph.line(node, "lora_stack")):
-        for found in (*_loader(graph, one), *_stack(graph, one), *_objects(one)):
+    for loader in (node, *graph.line(node, "lora_stack")):
+        for found in (*_loader(graph, loader), *_stack(graph, loader), *_objects(loader)):
             if found is not None:
                 yield found
 

@@ -56,7 +56,7 @@ def find_sampling(graph: Graph, name: str = "") -> Sampling | None:
     for is_kind in (_is_sampler, _has_settings):
         candidates = _samplings(graph, saving, is_kind)
         if candidates:
-            differ = len({one.sampler.name for one in candidates}) > 1
+            differ = len({candidate.sampler.name for candidate in candidates}) > 1
             return replace(candidates[0], is_guessed=differ)
         others = _samplings(graph, list(_showing(graph, is_kind)), is_kind)
         if others:

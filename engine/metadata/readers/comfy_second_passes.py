@@ -178,7 +178,9 @@ def _pass(
         if not all(low <= found[side] <= high for side in ("width", "height")):
             return None
     for name, role in (("prompt", "positive"), ("negative_prompt", "negative")):
-        text, whole = (find_prompt(graph, one, role).text for one in (sampler, origin))
+        text, whole = (
+            find_prompt(graph, sampler_node, role).text for sampler_node in (sampler, origin)
+        )
         if text is not None and text != whole:
             found[name] = text
     for name in ("steps", "guidance", "seed", "sampler", "schedule"):
@@ -189,5 +191,7 @@ def _pass(
 
 def _model_remark(graph: Graph, sampler: Node, origin: Node) -> list[str]:
     """Return the remark on the checkpoint of a pass where it is another than the first's."""
-    own, first = (Networks.of(graph, one, None).checkpoint for one in (sampler, origin))
+    own, first = (
+        Networks.of(graph, sampler_node, None).checkpoint for sampler_node in (sampler, origin)
+    )
     return [drawn_again_with(own)] if own is not None and own != first else []

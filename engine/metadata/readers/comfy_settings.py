@@ -170,9 +170,9 @@ class Networks:
         return cls(
             checkpoint=next((name for node in nodes if (name := _file(graph, node))), None),
             loras=chosen(
-                _on_its_lines(one, denoiser=node in model, text=clip is None or node in clip)
+                _on_its_lines(lora, denoiser=node in model, text=clip is None or node in clip)
                 for node in nodes
-                for one in loras_of(graph, node)
+                for lora in loras_of(graph, node)
             ),
             reads_tags=not TAG_READERS.isdisjoint(node.kind for node in nodes),
             last_layer=graph.value(layer, "stop_at_clip_layer") if layer else None,

@@ -133,5 +133,5 @@ def _resolved(number: object, nodes: Nodes, links: Mapping[int, _Link]) -> _Link
             as_object(outputs[link.output]).get("type") if 0 <= link.output < len(outputs) else None
         )
         alike = (as_object(entry) for entry in as_list(source.get("inputs")))
-        number = next((one.get("link") for one in alike if one.get("type") == kind), None)
+        number = next((place.get("link") for place in alike if place.get("type") == kind), None)
     return None

@@ -233,7 +233,9 @@ def option_pairs(
     # Forge has the second version alone.
     if options.freeu is FreeUVersion.V2:
         yield "freeu_enabled", "True"
-        yield from zip((f"freeu_{one}" for one in _FACTORS), options.freeu_factors, strict=True)
+        yield from zip(
+            (f"freeu_{factor}" for factor in _FACTORS), options.freeu_factors, strict=True
+        )
         yield from zip(("freeu_start", "freeu_end"), options.freeu_range, strict=True)
     if guidance.pag_scale:
         yield "pagi_enabled", "True"

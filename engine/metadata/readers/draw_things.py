@@ -119,17 +119,20 @@ def _convention(seed_mode: object) -> ConventionName | Convention:
 
 def _loras(fields: Mapping[str, object]) -> tuple[LoraChoice, ...]:
     found = map(as_object, as_list(fields.get("lora")))
-    return chosen(lora_choice(one.get("model"), one.get("weight", 1.0)) for one in found)
+    return chosen(lora_choice(lora.get("model"), lora.get("weight", 1.0)) for lora in found)
 
 
 def _controls(fields: Mapping[str, object]) -> Iterator[ControlLayer]:
-    for one in map(as_object, as_list(fields.get("control"))[:MAX_CONTROLS]):
-        start, end = number_of(one.get("guidance_start")), number_of(one.get("guidance_end"))
+    for control in map(as_object, as_list(fields.get("control"))[:MAX_CONTROLS]):
+        start, end = (
+            number_of(control.get("guidance_start")),
+            number_of(control.get("guidance_end")),
+        )
         span = 0.0 if start is None else start, 1.0 if end is None else end
         yield ControlLayer(
             image="",
-            network=file_name(one.get("file")) or None,
-            weight=within_bounds(ControlLayer, "weight", one.get("weight"), 1.0),
+            network=file_name(control.get("file")) or None,
+            weight=within_bounds(ControlLayer, "weight", control.get("weight"), 1.0),
             range=span if 0 <= span[0] <= span[1] <= 1 else (0.0, 1.0),
         )
 

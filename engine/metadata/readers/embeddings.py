@@ -25,9 +25,9 @@ def embedding_hash(name: object, digits: object) -> EmbeddingHash | None:
 def listed_hashes(found: Iterable[EmbeddingHash | None]) -> tuple[EmbeddingHash, ...]:
     """Return the first hash of each name, at most as many as a request takes."""
     named: dict[str, EmbeddingHash] = {}
-    for one in found:
-        if one is not None:
-            named.setdefault(one.name, one)
+    for embedding in found:
+        if embedding is not None:
+            named.setdefault(embedding.name, embedding)
     return tuple(islice(named.values(), MAX_EMBEDDINGS))
 
 
@@ -46,5 +46,5 @@ def embedding_hashes(text: str | None, every: str | None = None) -> tuple[Embedd
 
 def embedding_remarks(hashes: Iterable[EmbeddingHash]) -> tuple[str, ...]:
     """Return the warning that names the embeddings; none without embeddings."""
-    listed = ", ".join(one.name for one in hashes)
+    listed = ", ".join(embedding.name for embedding in hashes)
     return (f"It was made with embeddings: {plain(listed, 200)}.",) if listed else ()

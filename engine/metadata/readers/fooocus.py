@@ -188,7 +188,7 @@ def _loras(values: Values) -> tuple[LoraChoice, ...]:
             digits = parts[2] if len(parts) > 2 else None
             found.append(lora_choice(parts[0], parts[1], digits=digits))
     values.skip(*(f"lora_combined_{number}" for number in range(1, 33)))
-    hashes = {one.name: one.hash for one in lora_hashes(values.text("lora_hashes"))}
+    hashes = {lora.name: lora.hash for lora in lora_hashes(values.text("lora_hashes"))}
     for entry in (values.text("lora_weights") or "")[:_MAX_LISTED].split(", "):
         name, colon, weight = entry.rpartition(": ")
         if colon:

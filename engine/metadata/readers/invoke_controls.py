@@ -58,7 +58,7 @@ def invoke_control_remarks(fields: Mapping[str, object]) -> tuple[str, ...]:
     canvas = as_object(fields.get("canvas_v2_metadata"))
     layers = map(as_object, as_list(canvas.get("controlLayers")))
     modes = chain(
-        (as_object(one).get("control_mode") for one in as_list(fields.get("controlnets"))),
+        (as_object(net).get("control_mode") for net in as_list(fields.get("controlnets"))),
         (
             as_object(layer.get("controlAdapter")).get("controlMode")
             for layer in layers

@@ -40,7 +40,7 @@ def lora_choice(
 
 def chosen(found: Iterable[LoraChoice | None]) -> tuple[LoraChoice, ...]:
     """Return those that are LoRAs, at most as many as a request takes."""
-    return tuple(islice((one for one in found if one is not None), MAX_LORAS))
+    return tuple(islice((lora for lora in found if lora is not None), MAX_LORAS))
 
 
 def lora_hashes(text: str | None, every: str | None = None) -> tuple[LoraHash, ...]:
@@ -55,7 +55,7 @@ def lora_hashes(text: str | None, every: str | None = None) -> tuple[LoraHash, .
     for key, digits in parse_object(every).items():
         if key.casefold().startswith(_HASHES_PREFIX):
             named.setdefault(key[len(_HASHES_PREFIX) :], hash_digits(digits))
-    found = (LoraHash(name=name, hash=one) for name, one in named.items() if name and one)
+    found = (LoraHash(name=name, hash=digest) for name, digest in named.items() if name and digest)
     return tuple(islice(found, MAX_LORAS))
 
 

@@ -73,8 +73,8 @@ def _words(fields: Mapping[str, object], key: str, otherwise: object) -> _Words:
     base = caption.get("base_caption") or otherwise
     characters = [
         words
-        for one in as_list(caption.get("char_captions"))[:_MAX_CHARACTERS]
-        if isinstance(words := as_object(one).get("char_caption"), str) and words.strip()
+        for character in as_list(caption.get("char_captions"))[:_MAX_CHARACTERS]
+        if isinstance(words := as_object(character).get("char_caption"), str) and words.strip()
     ]
     texts = (base if isinstance(base, str) else "", *characters)
     written = (as_weights(text, numbers=numbers) for text in texts if text)
@@ -120,7 +120,7 @@ def _remarks(source: str, words: tuple[_Words, _Words], *, has_init: bool) -> tu
     remarks = ["It was made with a network of NovelAI's own, which there is no file of."]
     if source:
         remarks[0] = f'It was made with NovelAI\'s "{plain(source)}", which there is no file of.'
-    if any(one.characters for one in words):
+    if any(text.characters for text in words):
         remarks.append(
             "It describes characters apart from the scene, each at a place of its own; "
             "here their words follow the prompt's."

@@ -60,10 +60,12 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
             }
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
-        "loras": tuple(_imported(one, record, local) for one in request.loras),
-        "controls": tuple(_local_layer(one, local) for one in digested.controls),
-        "image_prompts": tuple(_local_prompt(one, local) for one in digested.image_prompts),
-        "second_passes": tuple(_local_pass(one, local) for one in digested.second_passes),
+        "loras": tuple(_imported(lora, record, local) for lora in request.loras),
+        "controls": tuple(_local_layer(layer, local) for layer in digested.controls),
+        "image_prompts": tuple(
+            _local_prompt(image_prompt, local) for image_prompt in digested.image_prompts
+        ),
+        "second_passes": tuple(_local_pass(second, local) for second in digested.second_passes),
         "lora_hashes": _lora_hashes(record),
         "embedding_hashes": _embedding_hashes(record),
         "strength": request.strength if has_init(request) else None,
@@ -72,8 +74,8 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         "expand_wildcards": False,
     }
     warnings += (
-        enlarged_afterwards(one.name, f"to {one.width}x{one.height}")
-        for one in record.upscales or ()
+        enlarged_afterwards(upscale.name, f"to {upscale.width}x{upscale.height}")
+        for upscale in record.upscales or ()
     )
     same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
@@ -102,23 +104,23 @@ def _local_prompt(prompt: ImagePrompt, local: Local) -> ImagePrompt:
         image=local(prompt.image) or "",
         adapter=local(prompt.adapter),
         encoder=local(prompt.encoder),
-        further=tuple(local(one) or "" for one in prompt.further),
+        further=tuple(local(path) or "" for path in prompt.further),
         mask=local(prompt.mask),
     )
 
 
-def _local_pass(one: SecondPass, local: Local) -> SecondPass:
+def _local_pass(second: SecondPass, local: Local) -> SecondPass:
     """Return a pass with files of this machine; without its upscaler it has the usual one."""
     usual = SecondPass().upscaler
     return msgspec.structs.replace(
-        one, upscaler=local(one.upscaler) or usual, checkpoint=local(one.checkpoint)
+        second, upscaler=local(second.upscaler) or usual, checkpoint=local(second.checkpoint)
     )
 
 
 def _lora_hashes(record: GenerationRecord) -> tuple[LoraHash, ...]:
     """Return the hashes of LoRAs that the prompt names: the request's, and those of the files."""
     listed = {lora.file for lora in record.request.loras}
-    named = {one.name: one.hash for one in record.request.lora_hashes}
+    named = {lora.name: lora.hash for lora in record.request.lora_hashes}
     for report in record.loras:
         digits = _hash(report)
         if digits is not None and report.name not in listed:
@@ -132,7 +134,7 @@ def _hash(report: LoraReport) -> str | None:
 
 def _embedding_hashes(record: GenerationRecord) -> tuple[EmbeddingHash, ...]:
     """Return the hashes of the embeddings that were used, and of those that were missing."""
-    used = (embedding_hash(one.name, one.sha256) for one in record.embeddings)
+    used = (embedding_hash(embedding.name, embedding.sha256) for embedding in record.embeddings)
     return listed_hashes((*used, *record.request.embedding_hashes))
 
 

@@ -81,11 +81,11 @@ class _ToldFiles:
         """Return what a document tells of the files."""
         files = [as_object(file) for file in as_list(document.get("sui_models"))]
         loras = {
-            str(one.get("name")).removesuffix(".safetensors"): one.get("hash")
-            for one in files
-            if one.get("param") == "loras"
+            str(file.get("name")).removesuffix(".safetensors"): file.get("hash")
+            for file in files
+            if file.get("param") == "loras"
         }
-        parameters = {str(one.get("param")): one.get("hash") for one in files}
+        parameters = {str(file.get("param")): file.get("hash") for file in files}
         return cls(loras, parameters, _embeddings(document))
 
 

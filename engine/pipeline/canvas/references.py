@@ -34,23 +34,23 @@ class ReferencePictures:
         """The height and width of each latent, in cells."""
         height, width = 2, 3
         return tuple(
-            (one.shape[height] // self.downscale, one.shape[width] // self.downscale)
-            for one in self.pictures
+            (picture.shape[height] // self.downscale, picture.shape[width] // self.downscale)
+            for picture in self.pictures
         )
 
-    def beside(self, one: DenoisingPass, checkpoint: IdentifiedCheckpoint) -> DenoisingPass:
+    def beside(self, pass_: DenoisingPass, checkpoint: IdentifiedCheckpoint) -> DenoisingPass:
         """Return a pass that sees the pictures, encoded for the job's `checkpoint`.
 
         A checkpoint that takes none, or has other latents, makes its pass without them.
         """
-        own = one.checkpoint
+        own = pass_.checkpoint
         takes = own.architecture.reference_size is not None and own.latent == checkpoint.latent
-        return replace(one, references=self.sizes) if takes else one
+        return replace(pass_, references=self.sizes) if takes else pass_
 
 
 def reference_paths(inputs: Sequence[InputImage]) -> list[Path]:
     """Return the files of the reference pictures among input pictures, in order."""
-    return [Path(one.path) for one in inputs if one.role is InputRole.REFERENCE]
+    return [Path(file.path) for file in inputs if file.role is InputRole.REFERENCE]
 
 
 def shown_size(path: Path, checkpoint: IdentifiedCheckpoint) -> tuple[int, int]:

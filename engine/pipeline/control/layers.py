@@ -164,10 +164,10 @@ def read_layers(
             require_reference(layer, request, checkpoint)
             reference = _reference(layer)
             continue
-        one = _fitting(layer, request, checkpoint, read)
-        acting.append(one)
-        if one.layer.preprocessor is None and one.picture.max() < _SEEN:
-            warnings.append(_black(one))
+        fitting = _fitting(layer, request, checkpoint, read)
+        acting.append(fitting)
+        if fitting.layer.preprocessor is None and fitting.picture.max() < _SEEN:
+            warnings.append(_black(fitting))
     told = tuple(warnings), tuple(left_out)
     return _together(ReadLayers(tuple(acting), *told, make_maps, size, reference, own_map))
 
@@ -184,15 +184,15 @@ def _fitting(
     _require_whole(layer, network)
     # Refuses what does not fit.
     model = control_model(network, checkpoint, request.convention.name)
-    one = _read(layer, network, request, read)
-    _require_kind(one)
-    model.step_inputs([one.kind] if one.kind else [])  # refuses what it was not trained on
-    return one
+    fitting = _read(layer, network, request, read)
+    _require_kind(fitting)
+    model.step_inputs([fitting.kind] if fitting.kind else [])  # refuses what it was not trained on
+    return fitting
 
 
 def _together(read: ReadLayers) -> ReadLayers:
     """Return layers that go together. Raises EngineError(REQUEST_INVALID) for others."""
-    if read.reference is not None and any(one.is_within for one in read.acting):
+    if read.reference is not None and any(layer.is_within for layer in read.acting):
         raise invalid(
             sentence("A reference picture and a ControlNet-LLLite do not go together."),
             sentence("Turn one of the two off."),
@@ -260,22 +260,22 @@ def _made_kind(layer: ControlLayer) -> ControlKind | None:
 def _mask(layer: ControlLayer, request: ResolvedRequest, *, paints: bool) -> Image.Image | None:
     if layer.mask is not None:
         return read_mask(Path(layer.mask))
-    masks = (one.path for one in request.inputs if one.role is InputRole.MASK)
+    masks = (file.path for file in request.inputs if file.role is InputRole.MASK)
     path = next(masks, None) if paints else None
     return None if path is None else read_mask(Path(path))
 
 
-def _require_kind(one: ReadLayer) -> None:
+def _require_kind(layer: ReadLayer) -> None:
     """Raise EngineError(REQUEST_INVALID) for a map of unknown kind that a union is to follow."""
-    if one.network.form is ControlForm.UNION and one.kind is None:
+    if layer.network.form is ControlForm.UNION and layer.kind is None:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
             sentence(
                 "{network} follows several kinds of maps, and the kind of {image} is not known.",
-                network=one.network.name,
-                image=Path(one.layer.image).name,
+                network=layer.network.name,
+                image=Path(layer.layer.image).name,
             ),
-            remedies=(DeclareControlKind(kinds=tuple(one.network.kinds)),),
+            remedies=(DeclareControlKind(kinds=tuple(layer.network.kinds)),),
         )
 
 
@@ -293,13 +293,13 @@ def _require_whole(layer: ControlLayer, network: ControlNetwork) -> None:
         )
 
 
-def _black(one: ReadLayer) -> ErrorInfo:
+def _black(layer: ReadLayer) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.NOT_AVAILABLE,
         sentence(
             "The map {image} is black, so {network} has nothing to follow.",
-            image=Path(one.layer.image).name,
-            network=one.network.name,
+            image=Path(layer.layer.image).name,
+            network=layer.network.name,
         ),
         sentence("Choose a preprocessor, if it is a picture of which a map is to be made."),
     )

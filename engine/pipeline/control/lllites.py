@@ -26,7 +26,9 @@ class PassLllites:
         ]
         if not found:
             return None
-        return cls(tuple(place for place, _ in found), LlliteInputs.of([one for _, one in found]))
+        return cls(
+            tuple(place for place, _ in found), LlliteInputs.of([model for _, model in found])
+        )
 
     def embedded(self, embeddings: Sequence[Mapping[str, Array]]) -> list[Mapping[str, Array]]:
         """Return the embeddings of their maps, of those of all layers."""
@@ -41,13 +43,15 @@ def with_control_inputs(
     ControlNet-LLLites act within a UNet; transformers take residuals of control networks. It is
     itself if no layer needs either.
     """
-    models = [layers.model(one.network, checkpoint, tool) for one in layers.acting]
+    models = [layers.model(layer.network, checkpoint, tool) for layer in layers.acting]
     found = PassLllites.of(models)
-    residuals = tuple(dict.fromkeys(one.residuals for one in models if one.residuals))
+    residuals = tuple(dict.fromkeys(model.residuals for model in models if model.residuals))
     if found is None and not residuals:
         return checkpoint
     lllite = found.inputs.layers if found else None
     changes = replace(checkpoint.changes, lllite=lllite, residuals=residuals)
-    later = tuple(one and one.with_changes(changes) for one in checkpoint.second_checkpoints)
+    later = tuple(
+        second and second.with_changes(changes) for second in checkpoint.second_checkpoints
+    )
     led = checkpoint.with_changes(changes)
     return replace(led, refiner=checkpoint.refiner, second_checkpoints=later)

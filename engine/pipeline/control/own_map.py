@@ -55,7 +55,7 @@ class ReadOwnMap:
 def follows_map(checkpoint: IdentifiedCheckpoint) -> bool:
     """Tell whether the denoiser of any pass of a job follows a map itself."""
     every = (checkpoint, *filter(None, checkpoint.second_checkpoints))
-    return any(one.architecture.features.follows_map for one in every)
+    return any(used.architecture.features.follows_map for used in every)
 
 
 def require_own_map(
@@ -68,7 +68,11 @@ def require_own_map(
     """
     if not follows_map(checkpoint):
         return None
-    own = [one for one in layers if one.network is None and not one.is_reference and one.image]
+    own = [
+        layer
+        for layer in layers
+        if layer.network is None and not layer.is_reference and layer.image
+    ]
     if not own:
         raise invalid(
             sentence("{path} follows a map, and there is none.", path=checkpoint.path.name),
@@ -107,7 +111,7 @@ class OwnMapPass:
     """The map that the denoiser of a pass follows; `vae` has the networks that encode it."""
 
     read: ReadOwnMap
-    one: DenoisingPass
+    pass_: DenoisingPass
     vae: VaeNetworks
     map_sha256: str = field(default="", init=False)
     _encoded: EncodedImage | None = field(default=None, init=False)
@@ -119,7 +123,7 @@ class OwnMapPass:
         """
         if self._encoded is not None:
             return
-        read, request = self.read, self.one.request
+        read, request = self.read, self.pass_.request
         pixels, (height, width) = read.picture, read.first
         wanted = wanted_map(read.layer, pixels, (width, height))
         if wanted is not None:

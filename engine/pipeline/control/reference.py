@@ -54,16 +54,16 @@ def require_reference(
     Raises EngineError(CHECKPOINT_MISMATCH) for a VAE that has no encoder.
     """
     every = (checkpoint, *filter(None, checkpoint.second_checkpoints))
-    for one in every:
-        if OptionalSetting.REFERENCE_ATTENTION not in one.architecture.features.options:
+    for used in every:
+        if OptionalSetting.REFERENCE_ATTENTION not in used.architecture.features.options:
             raise invalid(
-                sentence("{model} cannot attend to a reference picture.", model=one.path.name),
+                sentence("{model} cannot attend to a reference picture.", model=used.path.name),
                 sentence(
                     "Leave the reference out, or choose a model of Stable Diffusion 1, 2 or XL."
                 ),
             )
-        one.architecture.autoencoder.require_encoder()
-    if sum(one.is_reference for one in request.controls) > 1:
+        used.architecture.autoencoder.require_encoder()
+    if sum(layer.is_reference for layer in request.controls) > 1:
         raise invalid(
             sentence("A picture attends to one reference picture at a time."),
             sentence("Turn off the other references."),
@@ -91,7 +91,9 @@ def with_reference(
     if read is None:
         return checkpoint
     layers = checkpoint.architecture.denoiser.reference_layers(read.layer.weight)
-    later = tuple(one and with_reference(one, read) for one in checkpoint.second_checkpoints)
+    later = tuple(
+        second and with_reference(second, read) for second in checkpoint.second_checkpoints
+    )
     own = checkpoint
     if layers:
         own = checkpoint.with_changes(replace(checkpoint.changes, reference=ReferenceForm(layers)))
@@ -114,13 +116,13 @@ class ReferencePass:
     _encoded: Latent | None = field(default=None, init=False)
 
     @classmethod
-    def of(cls, read: ReadReference, one: DenoisingPass, vae: VaeNetworks) -> "ReferencePass":
+    def of(cls, read: ReadReference, pass_: DenoisingPass, vae: VaeNetworks) -> "ReferencePass":
         """Return the reference for a pass."""
-        layer, rules = read.layer, one.request.convention.control
-        height, width = one.evaluated_size
+        layer, rules = read.layer, pass_.request.convention.control
+        height, width = pass_.evaluated_size
         fitted = fitted_map(read.picture, (width, height), layer.resize, rules.resampling)
-        acting = acting_steps(one.request, one.denoising)
-        return cls(read, acting, _fidelity(read, one), as_samples(fitted), vae)
+        acting = acting_steps(pass_.request, pass_.denoising)
+        return cls(read, acting, _fidelity(read, pass_), as_samples(fitted), vae)
 
     def acts(self, evaluation: int, level: float) -> bool:
         """Tell whether the reference acts in an evaluation, counted from 0, at a noise level."""
@@ -138,25 +140,25 @@ class ReferencePass:
         return self._encoded
 
 
-def _fidelity(read: ReadReference, one: DenoisingPass) -> float:
+def _fidelity(read: ReadReference, pass_: DenoisingPass) -> float:
     """Return the style fidelity in a pass, by the mode of control (`UnetHook.hook`).
 
     In a pass that enlarges the picture it is 0, as where the prompt matters more.
     """
     if read.layer.mode is ControlMode.CONTROL:
         return 1.0
-    if read.layer.mode is ControlMode.PROMPT or one.begins_enlarged:
+    if read.layer.mode is ControlMode.PROMPT or pass_.begins_enlarged:
         return 0.0
     return read.options.style_fidelity
 
 
 def reference_pass(
-    read: ReadReference | None, one: DenoisingPass, vae: VaeNetworks
+    read: ReadReference | None, pass_: DenoisingPass, vae: VaeNetworks
 ) -> ReferencePass | None:
     """Return the reference of a pass; None for none, and for one whose denoiser has none."""
-    if read is None or one.writing is None:
+    if read is None or pass_.writing is None:
         return None
-    return ReferencePass.of(read, one, vae)
+    return ReferencePass.of(read, pass_, vae)
 
 
 def with_reference_writer(pass_: DenoisingPass) -> DenoisingPass:

@@ -123,7 +123,7 @@ class ControlRun:
             wanted = self._leaders[place].layer
             if wanted.weight and self._acts(wanted, given):
                 sums |= self._of_layer(place, given, sums)
-        sums = {name: one for name, one in sums.items() if name in self._taken}
+        sums = {name: array for name, array in sums.items() if name in self._taken}
         lllites = self._pass.lllites
         return sums if lllites is None else sums | self._of_lllites(lllites, given)
 

@@ -115,7 +115,7 @@ class ControlPass:
         There is one for each unit that does not act within the denoiser, in their order; units that
         follow the same file have the same one.
         """
-        sizes = {name: one.optimum for name, one in denoiser.dimensions.items()}
+        sizes = {name: dimension.optimum for name, dimension in denoiser.dimensions.items()}
         contexts, tokens, rows = sizes["contexts"], sizes["tokens"], sizes["batch"]
         found: list[Network] = []
         for place in range(len(self.models)):
@@ -154,9 +154,9 @@ class ControlPass:
         """
         made = self.embeddings[place]
         if tile is not None:
-            return {name: self.part(one, tile) for name, one in made.items() if one.ndim == 4}
+            return {name: self.part(array, tile) for name, array in made.items() if array.ndim == 4}
         whole = self.seen == self.size
-        return {name: one for name, one in made.items() if whole or one.ndim != 4}
+        return {name: array for name, array in made.items() if whole or array.ndim != 4}
 
     def part(self, image: Array, tile: Tile) -> Array:
         """Return the part of an image [1, C, H, W] of the whole picture that a tile shows."""
@@ -168,7 +168,9 @@ class ControlPass:
     def embedding_runs(self) -> tuple[Run, ...]:
         """Return the runs by which maps are embedded, once in a job."""
         every = self.embedding_networks
-        embedding = ((Run(Phase.ENCODE, one),) if one else self.vae.encoding(1) for one in every)
+        embedding = (
+            (Run(Phase.ENCODE, network),) if network else self.vae.encoding(1) for network in every
+        )
         return tuple(chain.from_iterable(embedding))
 
     @property
@@ -195,8 +197,8 @@ class ControlPass:
                 made = model.embedded(stages.run(Phase.ENCODE, network, work, _problem))
             told = model.step_inputs(unit.kinds) | model.size_inputs(*self.seen)
             self.embeddings.append({**made, **told})
-        for key, one in maps.items():
-            self._map_sha256[key] = one.sha256
+        for key, map_ in maps.items():
+            self._map_sha256[key] = map_.sha256
 
     def _encode_map(self, place: int, image: Array, vae: Autoencoder) -> dict[str, Array]:
         """Return the mean of a map's latent; keep the latent if a tool draws it."""
@@ -224,7 +226,7 @@ class ControlPass:
             key: wanted_map(layer.layer, layer.picture, self._map_size(place, self.first))
             for key, (layer, place) in placed.items()
         }
-        asked = {key: one for key, one in wanted.items() if one is not None}
+        asked = {key: map_ for key, map_ in wanted.items() if map_ is not None}
         made = dict(zip(asked, self.make_maps(tuple(asked.values()), cancel), strict=True))
         return {
             key: self._fitted(layer, made.get(key, layer.picture), place)

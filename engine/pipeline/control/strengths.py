@@ -33,7 +33,7 @@ def residual_weights(
     if not fades or (means and rules.fade is FadeRule.DECADE):
         return (layer.weight,) * residuals
     if adapts is not None and rules.fade is FadeRule.POWERS_BY_PLACE:
-        return tuple(layer.weight * _FADING**one for one in adapts)
+        return tuple(layer.weight * _FADING**place for place in adapts)
     if adapts is not None:
         return tuple(layer.weight * fade for fade in _ADAPTER_FADE)
     if rules.fade is not FadeRule.DECADE:

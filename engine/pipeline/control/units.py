@@ -37,12 +37,12 @@ class ControlUnit:
     @property
     def kinds(self) -> list[ControlKind]:
         """The kind of each map, as far as it is known."""
-        return [one.kind for one in self.layers if one.kind is not None]
+        return [layer.kind for layer in self.layers if layer.kind is not None]
 
     @property
     def weights(self) -> list[float]:
         """The weight of each map."""
-        return [one.layer.weight for one in self.layers]
+        return [layer.layer.weight for layer in self.layers]
 
 
 def units_of(layers: Sequence[ReadLayer], tool: ConventionName) -> tuple[ControlUnit, ...]:

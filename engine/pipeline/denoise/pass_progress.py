@@ -38,11 +38,11 @@ class CountedReporter:
 
 def counted_reporters(passes: Sequence[DenoisingPass], reporter: Reporter) -> Iterator[Reporter]:
     """Yield the reporter for each pass; `reporter` itself where there is only one run."""
-    steps = {one.run: one.denoising.steps for one in reversed(passes)}
+    steps = {pass_.run: pass_.denoising.steps for pass_ in reversed(passes)}
     total = sum(steps.values())
-    for one in passes:
+    for pass_ in passes:
         if len(steps) == 1:
             yield reporter
         else:
-            before = sum(count for run, count in steps.items() if run < one.run)
+            before = sum(count for run, count in steps.items() if run < pass_.run)
             yield CountedReporter(reporter, before, total)

@@ -196,7 +196,7 @@ class DenoisingPass:
             twin = self.writing and self.writing.with_patches(stretch.patches)
             writing.append(self._network(twin, text, texts) if twin else None)
         ends = (*(stretch.start for stretch in later), None)
-        loras = [one.patches.get(Component.DENOISER) for one in (first, *later)]
+        loras = [checkpoint.patches.get(Component.DENOISER) for checkpoint in (first, *later)]
         return tuple(map(StretchNetwork, found, ends, loras, writing))
 
     def _network(self, checkpoint: IdentifiedCheckpoint, text: TextPlan, texts: Texts) -> Network:

@@ -166,7 +166,7 @@ def encoded_size(second: SecondRun) -> Size:
 
 def _resampling(second: SecondRun) -> Resampling:
     """Return the method of a second pass without a file, or for a picture that does not grow."""
-    named = next((one for one in Resampling if one.value == second.wanted.upscaler), None)
+    named = next((method for method in Resampling if method.value == second.wanted.upscaler), None)
     return named or second.wanted.resampling
 
 

@@ -173,10 +173,10 @@ def _neighbours(
 
 def _rotated(near: Latent, far: Latent, share: Latent) -> Latent:
     """Return the spherical interpolation over the channels; a copy of `near` where both agree."""
-    lengths = [np.linalg.norm(one, axis=1, keepdims=True) for one in (near, far)]
+    lengths = [np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (near, far)]
     first, second = (
-        one / np.where(length == 0, 1, length)
-        for one, length in zip((near, far), lengths, strict=True)
+        vectors / np.where(length == 0, 1, length)
+        for vectors, length in zip((near, far), lengths, strict=True)
     )
     cosine = (first * second).sum(axis=1, keepdims=True)
     angle = np.arccos(np.clip(cosine, -1, 1))

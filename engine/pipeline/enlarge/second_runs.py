@@ -88,7 +88,7 @@ def _request_of(
     features = checkpoint.architecture.features
     taken = ("steps", "guidance", "sampler", "schedule", "prompt", "negative_prompt", "seed")
     given = {name: getattr(wanted, name) for name in taken}
-    changes: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if wanted.sampler is not None:
         changes["sampler_options"] = sampler_options_of(wanted.sampler, request.sampler_options)
     if wanted.schedule is not None:

@@ -124,7 +124,7 @@ class _Side:
         while edges[0] > 0:
             edges[0] -= 1
             if self._rows[at] > y:
-                start, end = (self._points[one][0] << self._scale for one in (before, at))
+                start, end = (self._points[place][0] << self._scale for place in (before, at))
                 height = self._rows[at] - y
                 self._until, self._at, self.x = self._rows[at], at, start
                 self.step = _quotient((end - start) * 2 + height, 2 * height)
@@ -177,15 +177,15 @@ def _clipped(start: Point, end: Point, width: int, height: int) -> tuple[Point, 
     ends, most = [list(start), list(end)], (width - 1, height - 1)
     # Rows first, then columns.
     for along, other in ((1, 0), (0, 1)):
-        sides = [-1 if one[along] < 0 else int(one[along] > most[along]) for one in ends]
+        sides = [-1 if point[along] < 0 else int(point[along] > most[along]) for point in ends]
         if sides[0] == sides[1] != 0 or _beyond(ends, other, most[other]):
             return None
-        for one, side in zip(ends, sides, strict=True):
+        for point, side in zip(ends, sides, strict=True):
             if side:
                 edge = 0 if side < 0 else most[along]
                 run, rise = ends[1][along] - ends[0][along], ends[1][other] - ends[0][other]
-                one[other] += int(float(edge - one[along]) * rise / run)
-                one[along] = edge
+                point[other] += int(float(edge - point[along]) * rise / run)
+                point[along] = edge
     if _beyond(ends, 0, most[0]):
         return None
     return (ends[0][0], ends[0][1]), (ends[1][0], ends[1][1])
@@ -193,7 +193,7 @@ def _clipped(start: Point, end: Point, width: int, height: int) -> tuple[Point, 
 
 def _beyond(ends: Sequence[Sequence[int]], axis: int, most: int) -> bool:
     """Tell whether both ends are on the same side of a rectangle along an axis."""
-    low, high = sorted(one[axis] for one in ends)
+    low, high = sorted(end[axis] for end in ends)
     return high < 0 or low > most
 
 
@@ -214,8 +214,8 @@ def _rows_of_circle(radius: int) -> tuple[tuple[int, int], ...]:
     error, dx, dy, plus, minus = 0, radius, 0, 1, 2 * radius - 1
     while dx >= dy:
         for row, reach in ((dy, dx), (dx, dy)):
-            for one in (-row, row):
-                rows[one] = max(reach, rows.get(one, 0))
+            for offset in (-row, row):
+                rows[offset] = max(reach, rows.get(offset, 0))
         dy += 1
         error += plus
         plus += 2

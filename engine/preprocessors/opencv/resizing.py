@@ -114,9 +114,9 @@ def resize_area_numbers(image: NDArray[np.float32], width: int, height: int) -> 
     """
     sizes = _sizes(image, width, height)
     if any(after > before for before, after in sizes):
-        across, down = (_coverage(*one) for one in sizes)
+        across, down = (_coverage(*size) for size in sizes)
     else:
-        across, down = (_area(*one) for one in sizes)
+        across, down = (_area(*size) for size in sizes)
     return _along_both(image, across, down)
 
 
@@ -179,7 +179,7 @@ def _between(first: NDArray[np.int64], x: NDArray[np.floating[Any]], before: int
 
 def _covered(image: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
     """Enlarge by the share of each new pixel that the next old one covers."""
-    across, down = (_coverage(*one) for one in _sizes(image, width, height))
+    across, down = (_coverage(*size) for size in _sizes(image, width, height))
     return _along_both_fixed(image, across, down)
 
 

@@ -64,7 +64,9 @@ def _thinned_once(lines: Mask, patterns: list[NDArray[np.int8]]) -> bool:
 
 def _turned(patterns: tuple[tuple[tuple[int, ...], ...], ...]) -> list[NDArray[np.int8]]:
     """Return patterns in all four directions, those of one direction together."""
-    return [np.rot90(np.array(one, np.int8), turns) for turns in range(4) for one in patterns]
+    return [
+        np.rot90(np.array(pattern, np.int8), turns) for turns in range(4) for pattern in patterns
+    ]
 
 
 def _moved(picture: NDArray[_Level], down: int, right: int, *, beyond: int) -> NDArray[_Level]:

@@ -78,7 +78,7 @@ def _points(picture: Pixels, box: Array, network: LoadedOnnx) -> Array:
     crop = joints.crop_around(box, width, height)
     found = network(joints.seen_person(picture, crop, width, height))
     if len(found) != 2 or any(
-        one.shape[:2] != (1, joints.POINTS) or one.ndim != 3 for one in found
+        pose.shape[:2] != (1, joints.POINTS) or pose.ndim != 3 for pose in found
     ):
         raise mismatch(network.file.path.name, sentence("it does not find joints"))
     return joints.points_of(found[0][0], found[1][0], crop, width, height)

@@ -125,5 +125,5 @@ def _renewed(x: Latent, down: np.float32, sigma_next: np.float32, noise: Latent)
 
 def _half_way(sigma: np.float32, down: np.float32) -> np.float32:
     """Return the level in the middle of two in log SNR."""
-    first, last = ((1 - np.float64(one)) / np.float64(one) for one in (sigma, down))
+    first, last = ((1 - np.float64(level)) / np.float64(level) for level in (sigma, down))
     return np.float32(1 / (1 + np.sqrt(first * last)))

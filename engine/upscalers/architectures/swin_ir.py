@@ -75,7 +75,7 @@ def _network(tensors: Tensors, config: SwinIrConfig) -> UpscalerNetwork:
     # Scores of each pixel with its window for each head, and the layers that enlarge. The mask of
     # every other layer with its bias added has the size of the scores, and no picture changes it.
     scores = [heads * config.window**2 for heads in config.heads]
-    masks = sum(one * (depth // 2) for one, depth in zip(scores, config.depths, strict=True))
+    masks = sum(bias * (depth // 2) for bias, depth in zip(scores, config.depths, strict=True))
     attention = 2 * max(scores) + 4 * config.width
     numbers = max(attention, 2 * config.features * config.enlarges**2) // cells
     reach = max(_REACH, 2 * config.window) * config.unshuffle

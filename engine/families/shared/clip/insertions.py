@@ -20,8 +20,8 @@ _KEYS = {Component.TEXT_ENCODER: CLIP_L, Component.TEXT_ENCODER_2: CLIP_G}
 def encoders_of(checkpoint: IdentifiedCheckpoint) -> dict[Component, Encoder]:
     """Return a checkpoint's text encoders, in order, as embeddings are made for them."""
     return {
-        one: Encoder(_KEYS[one], config_of(checkpoint, one, ClipTextConfig).width)
-        for one in text_encoders(checkpoint)
+        component: Encoder(_KEYS[component], config_of(checkpoint, component, ClipTextConfig).width)
+        for component in text_encoders(checkpoint)
     }
 
 

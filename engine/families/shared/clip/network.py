@@ -17,16 +17,17 @@ def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
     """Return the checkpoint's CLIP encoders, in the order in which embeddings are concatenated."""
     found = checkpoint.components
     return tuple(
-        one
-        for one in TEXT_ENCODERS
-        if one in found and isinstance(found[one].config, ClipTextConfig)
+        component
+        for component in TEXT_ENCODERS
+        if component in found and isinstance(found[component].config, ClipTextConfig)
     )
 
 
 def text_layers(checkpoint: IdentifiedCheckpoint) -> int:
     """Return the layer count of the shallowest text encoder; 1 for a checkpoint without any."""
     layers = (
-        config_of(checkpoint, one, ClipTextConfig).layers for one in text_encoders(checkpoint)
+        config_of(checkpoint, component, ClipTextConfig).layers
+        for component in text_encoders(checkpoint)
     )
     return min(layers, default=1)
 

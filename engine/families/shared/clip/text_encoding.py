@@ -128,8 +128,8 @@ class ClipText:
         if not self._tokenizer:
             self._tokenizer.append(tokenizer_of(self.checkpoint.tokenizer))
         return {
-            one: _tokenizer_for(one, self._tokenizer[0], self.use, request)
-            for one in self.components
+            component: _tokenizer_for(component, self._tokenizer[0], self.use, request)
+            for component in self.components
         }
 
     def _readers(
@@ -144,10 +144,10 @@ class ClipText:
             return {}
         everyone = tuple(encoders.values())
         return {
-            one: EmbeddingReader(
-                tokenizer, EmbeddingUse(encoders[one], everyone, spellings, embeddings)
+            component: EmbeddingReader(
+                tokenizer, EmbeddingUse(encoders[component], everyone, spellings, embeddings)
             )
-            for one, tokenizer in tokenizers.items()
+            for component, tokenizer in tokenizers.items()
         }
 
     def _read(
@@ -163,14 +163,14 @@ class ClipText:
         # Encoders with the same tokenizer share the tokens, if no embedding may differ for them.
         read: dict[tuple[int, int], PromptTokens] = {}
         found: dict[Component, PromptTokens] = {}
-        for one, tokenizer in tokenizers.items():
-            reader = readers.get(one)
+        for component, tokenizer in tokenizers.items():
+            reader = readers.get(component)
             key = id(tokenizer), id(reader)
             if key not in read:
                 read[key] = tokenize_prompts(
                     *texts, tokenizer, request.convention, evaluations, reader, drawn
                 )
-            found[one] = read[key]
+            found[component] = read[key]
         return found
 
 
@@ -193,14 +193,16 @@ class ClipTextPlan:
     def warnings(self) -> tuple[ErrorInfo, ...]:
         """Warnings about embeddings that the prompts name, without duplicates."""
         every = (tokens for read in self.prompts.values() for tokens in read.values())
-        told = {one.message: one for tokens in every for one in tokens.told}
+        told = {error.message: error for tokens in every for error in tokens.told}
         return tuple(told.values())
 
     def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
         """Return the embeddings that a pair of prompts uses, by the names they are called."""
         found: dict[str, Embedding] = {}
         for tokens in self.prompts[texts].values():
-            found |= {name: one for name, one in tokens.used.items() if name not in found}
+            found |= {
+                name: embedding for name, embedding in tokens.used.items() if name not in found
+            }
         return found
 
     @property
@@ -223,7 +225,7 @@ class ClipTextPlan:
         """Return each pair of prompts as each text encoder encodes it, in order."""
         found = [self._encode_with(component, runner) for component in self.tokenizers]
         return {
-            texts: tuple(self._without_empty(texts, one[texts]) for one in found)
+            texts: tuple(self._without_empty(texts, embed[texts]) for embed in found)
             for texts in self.prompts
         }
 

@@ -143,7 +143,7 @@ class FlowFamily(Family):
             return self.config_readers[component](named.weights, path)
 
         keys = self.key_layout.sort(index.tensors, path, self._lone_text(wanted))
-        in_order = (one for one in self.labels if one in wanted)
+        in_order = (component for component in self.labels if component in wanted)
         sources, ignored = self.key_layout.sources(keys, in_order, config_of, path)
         cards = cards_of(index) if Component.DENOISER in sources else ()
         facts = replace(_facts(sources), cards=cards)
@@ -155,20 +155,24 @@ class FlowFamily(Family):
         The first, unless another with the same keys is wanted alone.
         """
         networks, first = self.key_layout.networks, Component.TEXT_ENCODER
-        alike = [one for one in wanted if networks.get(one) is networks[first]]
+        alike = [component for component in wanted if networks.get(component) is networks[first]]
         return alike[0] if len(alike) == 1 else first
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
         """Read every component of a diffusers folder."""
         parts = {self.subfolders[name]: part for name, part in folder.parts.items()}
-        found = [self.folder_readers[one](parts[one]) for one in self.labels if one in parts]
-        sources = {one.source.component: one.source for one in found}
+        found = [
+            self.folder_readers[component](parts[component])
+            for component in self.labels
+            if component in parts
+        ]
+        sources = {part.source.component: part.source for part in found}
         vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
         return Parts(
             sources,
             combined_digest(*(part.index.digest for part in parts.values())),
             self.described(sources),
-            sum(one.ignored for one in found),
+            sum(part.ignored for part in found),
             replace(_facts(sources), variant=self.variant_of_pipeline(folder.pipeline)),
             VaeFacts(vae.scaling_factor, vae.shift_factor) if vae else VaeFacts(),
             TextFacts(tokenizer_of_folder(folder, "tokenizer")),
@@ -191,14 +195,14 @@ class FlowFamily(Family):
         make_architecture: Callable[[IdentifiedCheckpoint], Architecture],
     ) -> IdentifiedCheckpoint:
         """Return the checkpoint of parts that fit together."""
-        needed = (one for one in self.labels if one not in self.optional)
+        needed = (component for component in self.labels if component not in self.optional)
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
             variant=variant,
             latent=latent,
             default_size=1024,
-            missing=tuple(one for one in needed if one not in parts.sources),
+            missing=tuple(component for component in needed if component not in parts.sources),
             evidence=(*parts.evidence, *self._conclusion(parts)),
             parts=parts,
             make_architecture=make_architecture,

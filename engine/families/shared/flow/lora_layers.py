@@ -135,7 +135,7 @@ class OriginalNames:
         leaves = {canonical: original for original, canonical in self.layers.items()}
         for layer, target in targets.items():
             name = f"{layer}."
-            top = next((one for one in tops if name.startswith(one)), None)
+            top = next((top for top in tops if name.startswith(top)), None)
             if top is None:
                 continue
             rest = name.removeprefix(top)
@@ -153,12 +153,12 @@ class OriginalNames:
     ) -> Iterator[tuple[str, tuple[Target | None, ...]]]:
         """Yield the joined layers whose first known part is the layer `name`, with all parts."""
         for joint, parts in self.joined.items():
-            part = next((one for one in parts if name.endswith(one)), None)
+            part = next((part for part in parts if name.endswith(part)), None)
             if part is None:
                 continue
             stem = name.removesuffix(part)
-            members = tuple(targets.get(f"{stem}{one}"[:-1]) for one in parts)
-            first = next(one for one in members if one is not None)
+            members = tuple(targets.get(f"{stem}{part}"[:-1]) for part in parts)
+            first = next(member for member in members if member is not None)
             # What the transformer does not read is left out, but never the last part.
             if f"{first.layer}." == name and members[-1] is not None:
                 yield joint, members

@@ -182,7 +182,10 @@ class KeyLayout:
     def _bare_component(self, tensors: Collection[str], text: Component) -> Component | None:
         """Return the component whose keys have no prefix in this file, the denoiser first."""
         found = {self._place(key, text)[0] for key in tensors if not self._prefix.match(key)}
-        return next((one for one in (Component.DENOISER, *Component) if one in found), None)
+        return next(
+            (component for component in (Component.DENOISER, *Component) if component in found),
+            None,
+        )
 
     def _place(self, key: str, text: Component) -> tuple[Component | None, str]:
         prefix = self._prefix.match(key)

@@ -56,7 +56,7 @@ class PromptConditioning:
 
         Returns float32 [contexts, tokens, sum of widths].
         """
-        found = tuple(one.at(evaluation, guided=guided) for one in self.encoders)
+        found = tuple(encoder.at(evaluation, guided=guided) for encoder in self.encoders)
         if len(found) == 1:
             return found[0]
         known = self._context
@@ -66,5 +66,5 @@ class PromptConditioning:
 
     def pooled(self, evaluation: int, *, guided: bool) -> Embeddings | None:
         """Return the pooled texts of the first encoder that has any: float32 [contexts, width]."""
-        found = (one.pooled_at(evaluation, guided=guided) for one in self.encoders)
+        found = (encoder.pooled_at(evaluation, guided=guided) for encoder in self.encoders)
         return next((pooled for pooled in found if pooled is not None), None)

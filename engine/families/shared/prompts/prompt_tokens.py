@@ -196,9 +196,10 @@ def plan_rows(
 def _is_weighted(timelines: Sequence[TokenTimeline], emphasis: Emphasis) -> bool:
     """Tell whether the difference from the empty prompt's encoding is scaled anywhere."""
     scales = emphasis in {Emphasis.FROM_EMPTY, Emphasis.COMPEL}
-    mixtures = [one for timeline in timelines for text in timeline.texts for one in text]
-    return any(one.weight != 1 for one in mixtures) or (
-        scales and any((p.chunks.weights != 1).any() for one in mixtures for p in one.phrases)
+    mixtures = [mixture for timeline in timelines for text in timeline.texts for mixture in text]
+    return any(mixture.weight != 1 for mixture in mixtures) or (
+        scales
+        and any((p.chunks.weights != 1).any() for mixture in mixtures for p in mixture.phrases)
     )
 
 

@@ -78,7 +78,7 @@ class Qwen3Text:
             texts: read_prompts(texts, convention, times, guided=guided, drawn=drawn)
             for texts in distinct_texts(requests)
         }
-        every = [one for pair in readings.values() for one in pair if one is not None]
+        every = [reading for pair in readings.values() for reading in pair if reading is not None]
         layout = chat_rows_for(every, convention, self.template)
         prompts = {
             texts: plan_rows(*pair, layout, convention, wants_empty=False)
@@ -106,7 +106,7 @@ class Qwen3TextPlan:
     @property
     def tags(self) -> tuple[NetworkTag, ...]:
         """The extra networks, such as LoRAs, that the prompts name, without duplicates."""
-        return tuple(dict.fromkeys(tag for one in self.prompts.values() for tag in one.tags))
+        return tuple(dict.fromkeys(tag for prompt in self.prompts.values() for tag in prompt.tags))
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:

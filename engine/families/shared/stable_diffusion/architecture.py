@@ -105,13 +105,13 @@ class StableDiffusionMaker:
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
                 TextLength(
-                    label=str(LABELS[one]),
+                    label=str(LABELS[component]),
                     tokens=_TOKENS,
                     chunked=True,
                     key=encoder.key,
                     width=encoder.width,
                 )
-                for one, encoder in encoders_of(checkpoint).items()
+                for component, encoder in encoders_of(checkpoint).items()
             ),
             options=self._options(checkpoint),
         )

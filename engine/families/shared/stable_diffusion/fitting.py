@@ -26,8 +26,14 @@ def require_fitting_text(
     of the last encoder. If an encoder is missing, the others must leave width for it. Raises
     EngineError(CHECKPOINT_MISMATCH).
     """
-    found = {one: parts.sources[one].config for one in encoders if one in parts.sources}
-    texts = {one: text for one, text in found.items() if isinstance(text, ClipTextConfig)}
+    found = {
+        component: parts.sources[component].config
+        for component in encoders
+        if component in parts.sources
+    }
+    texts = {
+        component: text for component, text in found.items() if isinstance(text, ClipTextConfig)
+    }
     if len(texts) < len(encoders):
         _require_room(texts, unet, encoders[-1], time_ids)
     else:

@@ -58,7 +58,10 @@ def sample_size(unet: FolderPart | None) -> int | None:
 def tokenizer_of_folder(folder: DiffusersFolder, *subfolders: str) -> Path | None:
     """Return the folder of CLIP's tokenizer: beside its weights, or a subfolder; or None."""
     encoder = folder.parts.get("text_encoder")
-    places = (encoder.path if encoder else None, *(folder.path / one for one in subfolders))
+    places = (
+        encoder.path if encoder else None,
+        *(folder.path / subfolder for subfolder in subfolders),
+    )
     return next(filter(None, (find_tokenizer(place) for place in places if place)), None)
 
 

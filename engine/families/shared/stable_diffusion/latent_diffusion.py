@@ -255,23 +255,23 @@ class LatentDiffusion(Family):
 
     def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
         """Read the wanted components of a file, in the original layout or with diffusers' names."""
-        texts = [one for one in self.text_encoders if one in wanted]
+        texts = [component for component in self.text_encoders if component in wanted]
         lone = texts[0] if len(texts) == 1 else Component.TEXT_ENCODER
         keys = KEY_LAYOUT.sort(index.tensors, index.path, lone)
 
         def config_of(component: Component, named: CanonicalWeights) -> object:
             return self._config(component, named, index.path)
 
-        in_order = (one for one in self.components if one in wanted)
+        in_order = (component for component in self.components if component in wanted)
         sources, ignored = KEY_LAYOUT.sources(keys, in_order, config_of, index.path)
-        foreign = [one for one in keys.components if one in wanted and one not in self.components]
-        ignored += sum(len(keys.components[one]) for one in foreign)
+        foreign = [part for part in keys.components if part in wanted - {*self.components}]
+        ignored += sum(len(keys.components[part]) for part in foreign)
         return Parts(
             sources,
             index.digest,
             (
                 *described(sources),
-                *(left_out(one, self.title) for one in foreign),
+                *(left_out(part, self.title) for part in foreign),
             ),
             ignored,
             self._denoiser_facts(index, sources.get(Component.DENOISER)),
@@ -297,7 +297,7 @@ class LatentDiffusion(Family):
     def read_folder(self, folder: DiffusersFolder) -> Parts:
         """Read every component of a diffusers folder."""
         parts = {SUBFOLDERS[name]: part for name, part in folder.parts.items()}
-        parts = {one: parts[one] for one in self.components if one in parts}
+        parts = {component: parts[component] for component in self.components if component in parts}
         vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
         found = [folder_source(component, part, vae) for component, part in parts.items()]
         sources = {part.source.component: part.source for part in found}
@@ -340,7 +340,7 @@ class LatentDiffusion(Family):
             variant=variant_of(unet, path, self.title, self.sizes_name) if unet else "base",
             latent=self._latent_format(parts, channels, downscale),
             default_size=self._default_size(parts, downscale),
-            missing=tuple(one for one in self.components if one not in parts.sources),
+            missing=tuple(part for part in self.components if part not in parts.sources),
             evidence=(
                 *parts.evidence,
                 *(words_of_vae(parts) if self.vae_overflows_f16 else ()),

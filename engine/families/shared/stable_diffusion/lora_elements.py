@@ -22,7 +22,7 @@ _OPEN_CLIP = (("mlp_fc1", "mlp_c_fc"), ("mlp_fc2", "mlp_c_proj"), ("self_attn", 
 
 def element_names(checkpoint: IdentifiedCheckpoint) -> Callable[[str, str], str]:
     """Return the function from a component and its layer's canonical name to A1111's name."""
-    texts = [one for one in _TEXTS if one in checkpoint.components]
+    texts = [component for component in _TEXTS if component in checkpoint.components]
 
     @cache
     def denoiser() -> dict[str, str]:

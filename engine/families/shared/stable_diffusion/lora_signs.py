@@ -54,7 +54,7 @@ class LoraSigns:
         """Yield each fact that tells families apart, and True where it holds for this one."""
         if _FIRST_ATTENTION.search(listing):
             yield "attention at the first level", self.attends_first
-        depth = 1 + max((int(one[1]) for one in _DEPTH.finditer(listing)), default=0)
+        depth = 1 + max((int(found[1]) for found in _DEPTH.finditer(listing)), default=0)
         if depth > 1:
             yield f"{depth} transformer blocks in a row", depth <= self.depth
         levels = _levels(listing)
@@ -63,14 +63,14 @@ class LoraSigns:
         # Of a linear layer and of some types' factors for a convolution the tensors look alike.
         if self.attends_first and _CONVOLUTION.search(listing):
             yield "projections by convolution", self.convolutional
-        for width in sorted({int(one[1]) for one in _TEXT.finditer(listing)}):
+        for width in sorted({int(found[1]) for found in _TEXT.finditer(listing)}):
             yield f"a text encoder {width} wide", width in self.text_widths
         if _SECOND_TEXT.search(listing):
             yield "two text encoders", len(self.text_widths) > 1
 
 
 def _levels(listing: str) -> int:
-    levels = (int(one[1]) for one in _LEVEL.finditer(listing))
-    blocks = (int(one[1]) for one in _BLOCK.finditer(listing))
+    levels = (int(found[1]) for found in _LEVEL.finditer(listing))
+    blocks = (int(found[1]) for found in _BLOCK.finditer(listing))
     numbers = (*levels, *(block // _BLOCKS_OF_A_LEVEL for block in blocks))
     return 1 + max(numbers, default=-1)

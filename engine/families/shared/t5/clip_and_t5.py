@@ -43,7 +43,7 @@ class ClipAndT5Text:
     def components(self) -> tuple[Component, ...]:
         """The checkpoint's text encoders, in the order they run."""
         both = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
-        return tuple(one for one in both if one in self._checkpoint.components)
+        return tuple(component for component in both if component in self._checkpoint.components)
 
     def read(
         self,

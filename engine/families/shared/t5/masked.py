@@ -70,8 +70,8 @@ class MaskedT5Text:
     @property
     def components(self) -> tuple[Component, ...]:
         """The checkpoint's text encoder."""
-        one = Component.TEXT_ENCODER
-        return (one,) if one in self.checkpoint.components else ()
+        component = Component.TEXT_ENCODER
+        return (component,) if component in self.checkpoint.components else ()
 
     @property
     def network(self) -> Network:
@@ -147,7 +147,7 @@ class MaskedT5Plan:
     def shape(self, texts: Texts, *, guided: bool) -> tuple[int, int]:
         """Return the number of contexts of a pair of prompts, and the positions of each."""
         sides = self.prompts[texts]
-        return len(sides[0].positives) + guided, _padded(one.rows.shape[1] for one in sides)
+        return len(sides[0].positives) + guided, _padded(side.rows.shape[1] for side in sides)
 
     def encode(self, runner: EncoderRunner) -> dict[Texts, Conditioning]:
         """Encode each pair of prompts. Raises EngineError as `EncoderRunner.encode` does."""
@@ -225,26 +225,26 @@ class MaskedContext:
         `engine.graphs.chroma` has their shapes.
         """
         sides = (self.sides[0], self.sides[-1]) if guided else self.sides[:1]
-        states = [one.states.at(evaluation, guided=False) for one in sides]
+        states = [side.states.at(evaluation, guided=False) for side in sides]
         patches = (request.height // _SIDE) * (request.width // _SIDE)
         known = self._inputs
         key = (*map(id, states), patches)
         if known is None or known[0] != key:
-            seen = [one.seen.at(evaluation, guided=False)[..., 0] for one in sides]
+            seen = [side.seen.at(evaluation, guided=False)[..., 0] for side in sides]
             known = self._inputs = (key, self._made(states, seen, patches))
         return known[1]
 
     def _made(
         self, states: Sequence[Array], seen: Sequence[Array], patches: int
     ) -> Mapping[str, Array]:
-        total = _padded(one.shape[1] for one in states)
-        shares = np.concatenate([_filled(one, total) for one in seen])
+        total = _padded(rows.shape[1] for rows in states)
+        shares = np.concatenate([_filled(mask, total) for mask in seen])
         picture = np.ones((len(shares), patches), np.float32)
         whole = np.concatenate([shares, picture], axis=1)
         keys = np.where(whole > 0, 0, _LESS_SEEN if self.keeps_padding else UNSEEN)
         queries = whole if self.keeps_padding else np.ones_like(whole)
         return {
-            "context": np.concatenate([_filled(one, total) for one in states]),
+            "context": np.concatenate([_filled(rows, total) for rows in states]),
             "key_bias": keys.astype(np.float32)[:, np.newaxis, np.newaxis],
             "query_share": queries[:, np.newaxis, :, np.newaxis],
         }

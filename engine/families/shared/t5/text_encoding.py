@@ -64,7 +64,7 @@ class T5Text:
             texts: read_prompts(texts, request.convention, times, guided=guided, drawn=drawn)
             for texts in distinct_texts(requests)
         }
-        every = [one for pair in readings.values() for one in pair if one is not None]
+        every = [reading for pair in readings.values() for reading in pair if reading is not None]
         layout = rows_for(every, request.convention, self.positions, least=least)
         prompts = {
             texts: plan_rows(*pair, layout, request.convention, wants_empty=False)

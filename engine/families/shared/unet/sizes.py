@@ -51,7 +51,7 @@ def unet_config(weights: Mapping[str, Weight], facts: UNetFacts, path: Path) -> 
     shapes.first(_CONTEXT, 2)
     encoder = encoder_config(weights, facts, path)
     config = UNetConfig(
-        **{one.name: getattr(encoder, one.name) for one in fields(encoder)},
+        **{field.name: getattr(encoder, field.name) for field in fields(encoder)},
         out_channels=shapes.of("conv_out.weight", 4)[0],
         up=tuple(
             _unet_block(shapes, f"up_blocks.{level}", heads[levels - 1 - level], "upsamplers")
