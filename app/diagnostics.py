@@ -72,7 +72,9 @@ def _devices(session: Session) -> list[str]:
     if machine is not None:
         memory = machine.memory_total_bytes / 2**30
         lines.append(f"Processor: {machine.processor}, {memory:.0f} GiB")
-        lines += [f"Adapter: {one.name}, {one.driver_version}" for one in machine.adapters]
+        lines += [
+            f"Adapter: {adapter.name}, {adapter.driver_version}" for adapter in machine.adapters
+        ]
     for device in session.devices.devices:
         lines.append(
             f"Device: {device.backend}, {device.name}: {device.unusable or device.verdict}"

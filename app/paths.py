@@ -59,7 +59,7 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
 
     def folders(variable: str) -> tuple[Path, ...]:
         named = environment.get(variable, "").split(os.pathsep)
-        return tuple(typed_path(one) for one in named if one)
+        return tuple(typed_path(folder) for folder in named if folder)
 
     data = platformdirs.user_data_path("safelight", appauthor=False)
     usual = usual_folders()

@@ -19,15 +19,20 @@ def private_texts(
 ) -> tuple[str, ...]:
     """Return the prompts of the form and of these requests, the longest first."""
     found = {prompt, negative_prompt}
-    found |= {text for one in requests if one for text in (one.prompt, one.negative_prompt)}
+    found |= {
+        text
+        for request in requests
+        if request
+        for text in (request.prompt, request.negative_prompt)
+    }
     return tuple(sorted(found, key=len, reverse=True))
 
 
 def redacted(text: str, private: Iterable[str], home: str = "", user: str = "") -> str:
     """Return a text without these private texts, the home folder and the name of the user."""
     home, user = home or str(Path.home()), user or getpass.getuser()
-    for one in private:
-        words = one.strip()
+    for private_text in private:
+        words = private_text.strip()
         if len(words) < _LEAST_PROMPT:
             continue
         # In logs a text may be that of JSON, and in names only its words.

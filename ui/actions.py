@@ -349,7 +349,7 @@ class Actions(QObject):
     def _set_keys(self) -> None:
         taken: dict[str, list[ActionName]] = {}
         # What the user chose comes first: a usual key gives way to it.
-        for name in sorted(self._actions, key=lambda one: one not in self._chosen):
+        for name in sorted(self._actions, key=lambda name: name not in self._chosen):
             chosen = self._chosen.get(name)
             wanted = usual_keys(name) if chosen is None else (QKeySequence(chosen),)
             keys: list[str] = []

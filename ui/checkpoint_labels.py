@@ -44,7 +44,7 @@ def prediction_about(prediction: PredictionType) -> str:
 
 def family_about(session: Session, family: str) -> str:
     """Return a sentence about a family of models; empty for one that the engine does not know."""
-    known = (one.about for one in session.checkpoints.families if one.name == family)
+    known = (named.about for named in session.checkpoints.families if named.name == family)
     return worded(next(known, ""))
 
 

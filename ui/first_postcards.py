@@ -10,7 +10,7 @@ from app.form.examples import STARTER_EXAMPLES, StarterExample
 
 # Beside the starter, which no installation packs into an archive: the list of models needs a path.
 _FOLDER = resources.files("starter") / "postcards"
-POSTCARDS = tuple(one for one in STARTER_EXAMPLES if one.postcard)
+POSTCARDS = tuple(example for example in STARTER_EXAMPLES if example.postcard)
 
 
 def picture_file(card: StarterExample) -> Traversable:

@@ -144,7 +144,8 @@ def megapixels_label(width: int, height: int) -> str:
 def no_layers_words(features: Features) -> str:
     """Return which pictures to follow a checkpoint cannot take, and what can; empty if it can."""
     controls, prompts = (
-        one in features.options for one in (OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS)
+        option in features.options
+        for option in (OptionalSetting.CONTROLS, OptionalSetting.IMAGE_PROMPTS)
     )
     if (controls and prompts) or features.reference_pictures:
         return ""
@@ -241,21 +242,24 @@ def token_count(check: PromptCheck) -> str:
     else:
         text = translate("labels", "{n} of {room} tokens")
     shown = QLocale().toString
-    if len({one.capacity for one in check.encoders}) > 1:
+    if len({encoder.capacity for encoder in check.encoders}) > 1:
         one_of = translate("labels", "{n} of {room}")
         words = (text, *(one_of for _ in check.encoders[1:]))
-        pairs = ((shown(one.used), shown(one.capacity)) for one in check.encoders)
+        pairs = ((shown(encoder.used), shown(encoder.capacity)) for encoder in check.encoders)
         return " · ".join(
             said.format(n=n, room=room) for said, (n, room) in zip(words, pairs, strict=True)
         )
-    used = [one.used for one in check.encoders] or [check.used]
+    used = [encoder.used for encoder in check.encoders] or [check.used]
     return text.format(n=" / ".join(map(shown, used)), room=shown(check.capacity))
 
 
 def encoder_counts(check: PromptCheck) -> str:
     """Return the number of tokens of each text encoder in lines; one line where all have it."""
     if check.encoders:
-        rows = ((_ENCODERS.get(one.key, one.key), one.used, one.capacity) for one in check.encoders)
+        rows = (
+            (_ENCODERS.get(encoder.key, encoder.key), encoder.used, encoder.capacity)
+            for encoder in check.encoders
+        )
     else:
         every = translate("labels", "All text encoders")
         rows = iter([(every, check.used, check.capacity)])

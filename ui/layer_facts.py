@@ -44,7 +44,7 @@ def image_prompt_lines(request: GenerateRequest) -> str:
 
 def second_pass_lines(request: GenerateRequest) -> str:
     """Return a line for each second pass."""
-    return "\n".join(" · ".join(filter(None, _pass(one))) for one in request.second_passes)
+    return "\n".join(" · ".join(filter(None, _pass(second))) for second in request.second_passes)
 
 
 def _mask(options: MaskOptions) -> Iterator[str]:
@@ -72,7 +72,9 @@ def _control(layer: ControlLayer) -> Iterator[str]:
     yield _stem(layer.network)
     if layer.preprocessor is not None:
         kind = type(layer.preprocessor)
-        name = next(name for name, one in PREPROCESSORS.items() if one.options is kind)
+        name = next(
+            name for name, preprocessor in PREPROCESSORS.items() if preprocessor.options is kind
+        )
         yield preprocessor_title(name)
     yield Path(layer.image).name
     yield from _strength(layer.weight, layer.range)
@@ -90,19 +92,19 @@ def _image_prompt(prompt: ImagePrompt) -> Iterator[str]:
     yield _masked(prompt.mask)
 
 
-def _pass(one: SecondPass) -> Iterator[str]:
-    if one.width is not None and one.height is not None:
-        yield size_label(one.width, one.height)
+def _pass(second: SecondPass) -> Iterator[str]:
+    if second.width is not None and second.height is not None:
+        yield size_label(second.width, second.height)
     else:
-        factor = QLocale().toString(one.scale, "g", 6)
+        factor = QLocale().toString(second.scale, "g", 6)
         yield translate("facts", "{factor} times").format(factor=factor)
-    yield upscaler_words(one.upscaler)[0]
-    yield translate("facts", "strength {n}").format(n=short_number(one.strength, 4))
-    if one.steps is not None:
-        yield steps_label(one.steps)
-    yield _stem(one.checkpoint)
-    if one.tile is not None:
-        yield translate("facts", "in tiles of {n}").format(n=one.tile)
+    yield upscaler_words(second.upscaler)[0]
+    yield translate("facts", "strength {n}").format(n=short_number(second.strength, 4))
+    if second.steps is not None:
+        yield steps_label(second.steps)
+    yield _stem(second.checkpoint)
+    if second.tile is not None:
+        yield translate("facts", "in tiles of {n}").format(n=second.tile)
 
 
 def _stem(file: str | None) -> str:

@@ -380,7 +380,9 @@ def no_files_words(kind: LayerKind, folder: Path) -> str:
 def encoder_words(session: Session, layer: ImagePrompt) -> str:
     """Return what to do where no vision encoder is found; empty where there is one."""
     store = session.models.store
-    found = any(one.kind is ModelKind.VISION_ENCODER and not one.problem for one in store.models)
+    found = any(
+        model.kind is ModelKind.VISION_ENCODER and not model.problem for model in store.models
+    )
     if layer.encoder is not None or found or not store.is_listed:
         return ""
     text = translate(

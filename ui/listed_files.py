@@ -38,7 +38,9 @@ def layer_files(session: Session, layers: LayerList, row: LayerRow) -> list[File
         FileGroup("", (*own, *(_entry(session, info, info) for info in suited))),
         FileGroup(
             translate("files", "Not for this model"),
-            tuple(FileEntry(file_title(one), one, misfit(session, layers, one)) for one in others),
+            tuple(
+                FileEntry(file_title(path), path, misfit(session, layers, path)) for path in others
+            ),
         ),
     ]
 
@@ -62,8 +64,8 @@ def checkpoint_files(session: Session, chosen: str | None) -> list[FileGroup]:
     """Return the checkpoints by their paths; None is that of the pass before."""
     first = FileEntry(translate("files", "The same model"), None)
     entries = [
-        FileEntry(checkpoint_label(one), str(one.path), model_about(session, one))
-        for one in session.checkpoints.entries
+        FileEntry(checkpoint_label(entry), str(entry.path), model_about(session, entry))
+        for entry in session.checkpoints.entries
     ]
     return [FileGroup("", (first, *_elsewhere(chosen, entries), *entries))]
 
@@ -71,8 +73,8 @@ def checkpoint_files(session: Session, chosen: str | None) -> list[FileGroup]:
 def upscaler_files(session: Session, chosen: str) -> list[FileGroup]:
     """Return the ways to enlarge: those of the latent, those of the picture, the user's files."""
     files = [_entry(session, info, info.path) for info in usable(session, ModelKind.UPSCALER)]
-    latent = tuple(_way(one.value) for one in LatentUpscaler)
-    picture = tuple(_way(one.value) for one in Resampling)
+    latent = tuple(_way(upscaler.value) for upscaler in LatentUpscaler)
+    picture = tuple(_way(method.value) for method in Resampling)
     own = _elsewhere(chosen, (*latent, *picture, *files))
     return [
         FileGroup("", latent),
@@ -88,8 +90,10 @@ def _way(upscaler: str) -> FileEntry:
 
 def usable(session: Session, kind: ModelKind) -> list[ModelInfo]:
     """Return the listed files of a kind that can be used, by name."""
-    found = (one for one in session.models.store.models if one.kind is kind and not one.problem)
-    return sorted(found, key=lambda one: one.name.lower())
+    found = (
+        model for model in session.models.store.models if model.kind is kind and not model.problem
+    )
+    return sorted(found, key=lambda model: model.name.lower())
 
 
 def _entry(session: Session, info: ModelInfo, value: object) -> FileEntry:

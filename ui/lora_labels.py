@@ -34,9 +34,9 @@ def choice_name(choice: LoraChoice, info: LoraInfo | None) -> str:
 def place_words(info: LoraInfo, alike: Iterable[LoraInfo]) -> str:
     """Return the end of the folder's path that tells a file from others of its name."""
     own = _folders(info)
-    others = [_folders(one) for one in alike if one.path != info.path]
+    others = [_folders(lora) for lora in alike if lora.path != info.path]
     for count in range(1, len(own)):
-        if all(one[-count:] != own[-count:] for one in others):
+        if all(folders[-count:] != own[-count:] for folders in others):
             return "/".join(own[-count:])
     return "/".join(own)
 

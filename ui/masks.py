@@ -33,11 +33,11 @@ def read_mask(path: str, size: QSize) -> QImage | None:
 
 def veil(mask: QImage, colour: str) -> QImage:
     """Return an overlay that shows a mask over a picture, in the mask's size."""
-    one = QColor(colour)
+    tint = QColor(colour)
     shown = mask.convertToFormat(QImage.Format.Format_Grayscale8)
     # A table of colours is many times quicker than to paint the mask into an alpha channel.
     shown.reinterpretAsFormat(QImage.Format.Format_Indexed8)
-    rgb = one.red(), one.green(), one.blue()
+    rgb = tint.red(), tint.green(), tint.blue()
     shown.setColorTable([qRgba(*rgb, round(_VEIL * level)) for level in range(256)])
     return shown.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
 

@@ -150,5 +150,5 @@ class MessageOverlay(QWidget):
 
 def _surfaces(room: QWidget) -> list[QWidget]:
     """Return the pictures and lists of pictures in a room."""
-    lists = [one.viewport() for one in room.findChildren(QAbstractItemView)]
+    lists = [view.viewport() for view in room.findChildren(QAbstractItemView)]
     return [*room.findChildren(ZoomView), *lists]

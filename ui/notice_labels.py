@@ -74,7 +74,7 @@ def _smaller(sizes: frozenset[tuple[int, int]]) -> str:
     if len(sizes) > 1:
         return translate("notices", "Try smaller sizes")
     text = translate("notices", "Try {size}")
-    return "".join(text.format(size=size_label(*one)) for one in sizes)
+    return "".join(text.format(size=size_label(*size)) for size in sizes)
 
 
 def _on_another(commands: NoticeCommands, notice: Notice) -> str:

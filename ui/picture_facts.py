@@ -77,7 +77,9 @@ def seen(text: str) -> str:
     text = text[:_LONGEST].replace("\r\n", "\n").replace("\t", " ")
     if text.isascii() and text.isprintable():
         return text.strip()
-    shown = (one for one in text if one in _KEPT or unicodedata.category(one) not in _UNSEEN)
+    shown = (
+        letter for letter in text if letter in _KEPT or unicodedata.category(letter) not in _UNSEEN
+    )
     return "".join(shown).strip()
 
 
@@ -190,8 +192,8 @@ def _enlarged(path: Path) -> Iterator[tuple[str, str]]:
         reports = read_upscales(path)
     except EngineError:
         return
-    names = (one.name if one.path else upscaler_name(one.name) for one in reports)
-    sizes = (size_label(one.width, one.height) for one in reports)
+    names = (report.name if report.path else upscaler_name(report.name) for report in reports)
+    sizes = (size_label(report.width, report.height) for report in reports)
     lines = (f"{name}, {size}" for name, size in zip(names, sizes, strict=True))
     yield translate("facts", "Upscaled by"), "\n".join(lines)
 

@@ -38,7 +38,7 @@ def read_ahead(background: Background, parent: QObject) -> None:
 def read_pages() -> Iterator[None]:
     """Import all modules of the pages, one for each value."""
     for package in _PACKAGES:
-        names = [one.name for one in iter_modules(import_module(package).__path__)]
+        names = [module.name for module in iter_modules(import_module(package).__path__)]
         # A page imports most of the others.
         for name in sorted(names, key=lambda name: (name != "page", name), reverse=True):
             import_module(f"{package}.{name}")

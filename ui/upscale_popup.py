@@ -165,7 +165,9 @@ class UpscalePopup(QFrame):
 
     def _tell_upscaler(self) -> None:
         wanted = str(self.upscaler.currentData() or "")
-        model = next((one for one in self._commands.upscalers if one.path == wanted), None)
+        model = next(
+            (upscaler for upscaler in self._commands.upscalers if upscaler.path == wanted), None
+        )
         if model is not None:
             self.about.setText(upscaler_about(model))
         elif wanted and wanted == self._elsewhere:
@@ -194,7 +196,7 @@ class UpscalePopup(QFrame):
     def _on_changed(self) -> None:
         if not self.isVisible():
             return
-        if {one.path for one in self._commands.upscalers} - {
+        if {upscaler.path for upscaler in self._commands.upscalers} - {
             self.upscaler.itemData(row) for row in range(self.upscaler.count())
         }:
             self._list_upscalers()
@@ -204,9 +206,9 @@ class UpscalePopup(QFrame):
 
     def _tell(self) -> None:
         """Show the size, the time and the memory, or why a picture is refused."""
-        told = [self._commands.outlook(one) for one in self._requests]
-        refused = next((one for one in told if isinstance(one, ErrorInfo)), None)
-        known = [one for one in told if isinstance(one, UpscaleOutlook)]
+        told = [self._commands.outlook(request) for request in self._requests]
+        refused = next((answer for answer in told if isinstance(answer, ErrorInfo)), None)
+        known = [answer for answer in told if isinstance(answer, UpscaleOutlook)]
         self.refusal.setText(worded_both(refused.text, refused.advice) if refused else "")
         self.refusal.setVisible(refused is not None)
         self.start.setEnabled(refused is None and bool(known))
@@ -225,28 +227,28 @@ class UpscalePopup(QFrame):
             return self.tr("Working it out…")
         if len(self._sources) == 1:
             return size_label(known[0].width, known[0].height)
-        largest = max(known, key=lambda one: one.width * one.height)
+        largest = max(known, key=lambda outlook: outlook.width * outlook.height)
         return self.tr("Up to {size}").format(size=size_label(largest.width, largest.height))
 
     def _cost_words(self, known: Sequence[UpscaleOutlook]) -> str:
         """Return the time and the memory of all pictures, as far as they are known."""
         if not known:
             return ""
-        times = [one.seconds for one in known if one.seconds is not None]
+        times = [outlook.seconds for outlook in known if outlook.seconds is not None]
         parts = [self.tr("time not known yet")]
         if times:
             seconds = sum(times) / len(times) * len(self._sources)
             text = self.tr("about {time}")
-            if any(one.runs and not one.is_measured for one in known):
+            if any(outlook.runs and not outlook.is_measured for outlook in known):
                 text = self.tr("roughly {time}")
             parts = [text.format(time=duration(seconds)) if seconds else self.tr("a moment")]
-        peak = max(known, key=lambda one: one.peak_bytes)
+        peak = max(known, key=lambda outlook: outlook.peak_bytes)
         memory = self.tr("{size} of memory").format(size=file_size(peak.peak_bytes))
         if peak.free_bytes:
             memory = self.tr("{size} of memory, {free} is free").format(
                 size=file_size(peak.peak_bytes), free=file_size(peak.free_bytes)
             )
-        tiles = max(one.tiles for one in known)
+        tiles = max(outlook.tiles for outlook in known)
         if tiles > 1:
             parts.append(self.tr("{n} tiles").format(n=tiles))
         return " · ".join((*parts, memory))

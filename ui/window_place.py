@@ -87,5 +87,5 @@ def place_of(window: QWidget) -> WindowPlace:
 
 def _rooms() -> list[QRect]:
     primary = QGuiApplication.primaryScreen()
-    screens = [primary, *(one for one in QGuiApplication.screens() if one is not primary)]
+    screens = [primary, *(screen for screen in QGuiApplication.screens() if screen is not primary)]
     return [screen.availableGeometry() for screen in screens]

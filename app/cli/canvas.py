@@ -130,10 +130,10 @@ def with_canvas(request: GenerateRequest, options: argparse.Namespace) -> Genera
 
 
 def _inputs(before: tuple[InputImage, ...], options: argparse.Namespace) -> tuple[InputImage, ...]:
-    references = tuple(one for one in before if one.role is InputRole.REFERENCE)
+    references = tuple(file for file in before if file.role is InputRole.REFERENCE)
     if options.reference:
         references = tuple(_image(InputRole.REFERENCE, path) for path in options.reference)
-    inputs = tuple(one for one in before if one.role is not InputRole.REFERENCE)
+    inputs = tuple(file for file in before if file.role is not InputRole.REFERENCE)
     if options.init:
         inputs = (_image(InputRole.INIT, options.init),)
     if options.mask:

@@ -109,12 +109,12 @@ def _list() -> None:
     rows = [
         (
             name.value,
-            ", ".join(kind.value for kind in one.serves),
-            " ".join(map(_usage, fields_of(one.options).values())),
-            ", ".join(one.files),
-            str(one.about),
+            ", ".join(kind.value for kind in preprocessor.serves),
+            " ".join(map(_usage, fields_of(preprocessor.options).values())),
+            ", ".join(preprocessor.files),
+            str(preprocessor.about),
         )
-        for name, one in PREPROCESSORS.items()
+        for name, preprocessor in PREPROCESSORS.items()
     ]
     print_table(("NAME", "SERVES", "OPTIONS", "WEIGHTS", "MAP"), rows)
 

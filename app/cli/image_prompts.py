@@ -102,8 +102,8 @@ def changed(
             names.append(f"The image prompt adapter {new.name}")
         if old.encoder_digest and old.encoder_digest != new.encoder_digest:
             names.append(f"The vision encoder of {new.name}")
-        pictures = [(one.image_sha256, *one.further_sha256) for one in (old, new)]
-        if all(one[0] for one in pictures) and pictures[0] != pictures[1]:
+        pictures = [(prompt.image_sha256, *prompt.further_sha256) for prompt in (old, new)]
+        if all(digests[0] for digests in pictures) and pictures[0] != pictures[1]:
             names.append(f"The picture of the image prompt with {new.name}")
     return tuple(dict.fromkeys(names))
 
@@ -126,7 +126,7 @@ def _prompt(fields: dict[str, Any]) -> ImagePrompt:
     return msgspec.structs.replace(
         prompt,
         image=str(typed_path(prompt.image)),
-        further=tuple(str(typed_path(one)) for one in prompt.further),
+        further=tuple(str(typed_path(path)) for path in prompt.further),
         adapter=file_or_name(fields["adapter"]),
         encoder=str(typed_path(prompt.encoder)) if prompt.encoder else None,
         mask=str(typed_path(prompt.mask)) if prompt.mask else None,

@@ -95,7 +95,7 @@ def _of_folder(path: Path) -> NetworkOutput | None:
         path=str(path),
         name=path.name,
         root=str(path.parent),
-        size=sum(one.stat().st_size for one in path.iterdir()),
+        size=sum(file.stat().st_size for file in path.iterdir()),
         modified_ns=path.stat().st_mtime_ns,
         kind=ModelKind.CONTROLNET,
         purpose=str(network.title),
@@ -106,7 +106,7 @@ def _of_folder(path: Path) -> NetworkOutput | None:
 
 def _controlled(info: ModelInfo, network: ControlNetwork) -> NetworkOutput:
     if network.kinds:
-        return NetworkOutput(network=info, maps=tuple(one.value for one in network.kinds))
+        return NetworkOutput(network=info, maps=tuple(kind.value for kind in network.kinds))
     guess = () if network.kind is None else (network.kind.value,)
     return NetworkOutput(network=info, maps=guess, by_name=bool(guess))
 

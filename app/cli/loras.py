@@ -69,9 +69,9 @@ def with_loras(before: tuple[LoraChoice, ...], wanted: list[LoraChoice]) -> tupl
 
 def changed(before: tuple[LoraReport, ...], now: tuple[LoraReport, ...]) -> tuple[str, ...]:
     """Return the names of LoRAs whose files have another content than before."""
-    digests = {one.name: one.digest for one in before if one.digest}
-    found = (one for one in now if one.digest)
-    others = (one.name for one in found if one.digest != digests.get(one.name, one.digest))
+    digests = {lora.name: lora.digest for lora in before if lora.digest}
+    found = (lora for lora in now if lora.digest)
+    others = (lora.name for lora in found if lora.digest != digests.get(lora.name, lora.digest))
     return tuple(dict.fromkeys(others))
 
 

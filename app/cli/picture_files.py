@@ -25,13 +25,13 @@ def typed_pictures(typed: Iterable[str]) -> tuple[Path, ...]:
 def _pictures(text: str) -> Iterator[Path]:
     path = typed_path(text)
     if is_folder(path):
-        found = sorted(one for one in _files_of(path) if _is_picture(one))
+        found = sorted(file for file in _files_of(path) if _is_picture(file))
         if not found:
             raise Usage(f"the folder {text} has no PNG, JPEG or WebP file")
         return iter(found)
     if glob.has_magic(text) and not exists(path):
         matched = map(Path, glob.iglob(str(path), recursive=True))  # noqa: PTH207 (whole paths)
-        found = sorted(one for one in matched if _is_picture(one) and not is_folder(one))
+        found = sorted(file for file in matched if _is_picture(file) and not is_folder(file))
         if not found:
             raise Usage(f"{text} matches no PNG, JPEG or WebP file")
         return iter(found)

@@ -140,7 +140,7 @@ def _job(options: argparse.Namespace, paths: Paths) -> UpscaleJob:
     target = Destination(paths.output)
     if options.output:
         target = destination(typed_text(options.output), len(pictures))
-    method = next((one for one in Resampling if options.model == one.value), None)
+    method = next((method for method in Resampling if options.model == method.value), None)
     if method is not None:
         if options.scale is None and options.size is None:
             raise Usage(f"{method.value} has no scale of its own: give --scale 2 or --size WxH")
@@ -155,8 +155,10 @@ def _output(job: UpscaleJob, done: list[UpscaledImage], warnings: list[ErrorInfo
     last, upscaler = done[-1].report, job.upscaler
     return UpscaleOutput(
         images=tuple(
-            UpscaledOutput(str(one.source), str(one.path), one.report.width, one.report.height)
-            for one in done
+            UpscaledOutput(
+                str(output.source), str(output.path), output.report.width, output.report.height
+            )
+            for output in done
         ),
         upscaler=last.name,
         architecture=upscaler.architecture if upscaler else None,

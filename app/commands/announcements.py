@@ -121,5 +121,5 @@ class Announcements(QObject):
             self._notices.tell(worded(new[0].text), advice(new[0]), actions=buttons)
             return
         message = self.tr("Not all LoRAs and embeddings are in this picture as its settings say.")
-        details = tuple(f"{worded(one.text)} {worded(one.advice)}".strip() for one in new)
+        details = tuple(f"{worded(remark.text)} {worded(remark.advice)}".strip() for remark in new)
         self._notices.tell(message, details=details, actions=buttons)

@@ -25,5 +25,5 @@ def _beside(request: GenerateRequest) -> Iterator[str]:
         yield from filter(None, (layer.network, layer.preprocessor_weights))
     for prompt in request.image_prompts:
         yield from filter(None, (prompt.adapter, prompt.encoder))
-    for one in request.second_passes:
-        yield from filter(None, (one.upscaler, one.checkpoint))
+    for second in request.second_passes:
+        yield from filter(None, (second.upscaler, second.checkpoint))

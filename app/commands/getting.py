@@ -86,14 +86,16 @@ class ModelGetting(QObject):
         self.offer: Offer | None = None
         self.problem: DownloadProblem | None = None
         self._wanted = 0
-        self._done = {one.id for one in downloads.entries if one.state is DownloadState.DONE}
+        self._done = {
+            download.id for download in downloads.entries if download.state is DownloadState.DONE
+        }
         downloads.changed.connect(self._on_download)
 
     @property
     def entries(self) -> tuple[Download, ...]:
         """The downloads of models, the latest last."""
         every = self._downloads.entries
-        return tuple(one for one in every if one.purpose is Purpose.MODEL)
+        return tuple(download for download in every if download.purpose is Purpose.MODEL)
 
     @property
     def wants_key(self) -> bool:
@@ -195,7 +197,7 @@ class ModelGetting(QObject):
             sha256=file.sha256 or sender.sha256,
         )
         files = tuple(
-            told if at == offer.chosen else one for at, one in enumerate(offer.page.files)
+            told if at == offer.chosen else file for at, file in enumerate(offer.page.files)
         )
         hosts = tuple(dict.fromkeys((offer.link.host, sender.host)))
         return replace(offer, page=msgspec.structs.replace(offer.page, files=files), hosts=hosts)

@@ -91,7 +91,7 @@ class LayerCommands(QObject):
         """Read the pictures of all image prompts by an encoder; without any, begin one."""
         name = Path(info.path).name[:80]
         layers = self.layers or (self.kind.make(image=""),)
-        changed = tuple(msgspec.structs.replace(one, encoder=info.path) for one in layers)
+        changed = tuple(msgspec.structs.replace(layer, encoder=info.path) for layer in layers)
         message = self.tr("{name} reads the pictures of image prompts.").format(name=name)
         self._changes.apply(message, lambda: self._put(changed))
         self.shown.emit(0)
@@ -148,7 +148,7 @@ class LayerCommands(QObject):
             return
         begun, self._begun = self._begun, []
         for at, layer in enumerate(self.layers):
-            if any(layer is one for one in begun):
+            if any(layer is old for old in begun):
                 self.replace(at, self._with_only_file(layer))
 
     def _with_only_file(self, layer: Layer) -> Layer:

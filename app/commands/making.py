@@ -85,9 +85,9 @@ class Making(QObject):
         jobs = [request for request in queued if request is not None]
         bare = msgspec.structs.replace(request, seed=None, count=1)
         return {
-            one.seed
-            for one in (*jobs, *self._untold.values())
-            if one.seed is not None and msgspec.structs.replace(one, seed=None) == bare
+            request.seed
+            for request in (*jobs, *self._untold.values())
+            if request.seed is not None and msgspec.structs.replace(request, seed=None) == bare
         }
 
     def _tell(self, saved: Repeats, left: int) -> None:
@@ -112,8 +112,8 @@ class Making(QObject):
         self.newest = jobs[0]
         if request.seed is not None:
             for number, job in enumerate(jobs):
-                one = msgspec.structs.replace(request, seed=request.seed + number, count=1)
-                self._untold[job] = one
+                single = msgspec.structs.replace(request, seed=request.seed + number, count=1)
+                self._untold[job] = single
         self._view.follow()
         self.submitted.emit()
 

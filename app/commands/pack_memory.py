@@ -50,7 +50,7 @@ class PackMemory:
 
     def end(self, pack: str) -> None:
         """Forget an installation that ended, well or not."""
-        begun = {one: count for one, count in self._kept.begun.items() if one != pack}
+        begun = {name: count for name, count in self._kept.begun.items() if name != pack}
         self._keep(msgspec.structs.replace(self._kept, begun=begun))
 
     def may_go_on(self, pack: str) -> bool:

@@ -89,7 +89,9 @@ def _row(pack: Pack, shelf: Shelf, doings: Doings) -> PackRow:
         version=pack.version,
         title=pack.title,
         summary=pack.summary,
-        licences=tuple(Terms(one.name, one.url, one.proprietary) for one in pack.licences),
+        licences=tuple(
+            Terms(licence.name, licence.url, licence.proprietary) for licence in pack.licences
+        ),
         hosts=pack.hosts,
         download_bytes=pack.download_bytes,
         disk_bytes=installed.disk_bytes if installed else pack.disk_bytes,
@@ -127,7 +129,7 @@ def _stage(pack: Pack, installed: Installed | None, doings: Doings) -> PackStage
 
 
 def _reason(pack: Pack, doings: Doings) -> str:
-    if any(one.backend in pack.backends and not one.unusable for one in doings.devices):
+    if any(device.backend in pack.backends and not device.unusable for device in doings.devices):
         return translate("packs", "This Safelight has it already.")
     return unfit_reason(pack, doings.machine)
 
@@ -141,14 +143,18 @@ def _remark(pack: Pack, devices: Sequence[DeviceInfo]) -> str:
 
 def _times_as_fast(pack: Pack, devices: Sequence[DeviceInfo]) -> float | None:
     """Return how many times as fast as the plain processor a pack was in the trials here."""
-    own = min((_time(one) for one in devices if one.backend in pack.backends), default=math.inf)
-    plain = min((_time(one) for one in devices if one.backend == _PROCESSOR), default=math.inf)
+    own = min(
+        (_time(device) for device in devices if device.backend in pack.backends), default=math.inf
+    )
+    plain = min(
+        (_time(device) for device in devices if device.backend == _PROCESSOR), default=math.inf
+    )
     return plain / own if math.isfinite(plain) and math.isfinite(own) else None
 
 
 def _time(device: DeviceInfo) -> float:
     """Return the least time of a device's trial in milliseconds; infinite without one."""
-    right = (one.milliseconds for one in device.figures if not one.problem)
+    right = (figure.milliseconds for figure in device.figures if not figure.problem)
     return math.inf if device.unusable else min(right, default=math.inf)
 
 

@@ -141,7 +141,7 @@ class PackCommands(QObject):
     def install_file(self, path: Path) -> None:
         """Install the pack that a file or a folder of wheels belongs to, without network."""
         packs = self._shelf.packs.values() if self._shelf is not None else ()
-        names = {path.name} if path.is_file() else {one.name for one in path.glob("*.whl")}
+        names = {path.name} if path.is_file() else {wheel.name for wheel in path.glob("*.whl")}
         found = [pack for pack in packs if names & {wheel.file_name for wheel in pack.wheels}]
         if not found:
             self._state.notices.tell(
@@ -149,7 +149,7 @@ class PackCommands(QObject):
                 self.tr("A file of another version or for another system has another name."),
             )
             return
-        pack = max(found, key=lambda one: len(names & {w.file_name for w in one.wheels}))
+        pack = max(found, key=lambda build: len(names & {w.file_name for w in build.wheels}))
         self._memory.answer()
         self._run(pack, lambda work, wishes: work.install(pack, wishes, source=path))
         self._publish()

@@ -37,7 +37,9 @@ class PictureTrash(QObject):
 
     def _restore(self, trashed: Sequence[Trashed]) -> None:
         def put_back() -> list[str]:
-            left = [one.path for one in trashed if not restore(one.trash_path, one.path)]
+            left = [
+                picture.path for picture in trashed if not restore(picture.trash_path, picture.path)
+            ]
             for one in trashed:
                 for sidecar in one.beside:
                     restore(sidecar.trash_path, sidecar.path)
@@ -52,13 +54,13 @@ class PictureTrash(QObject):
             return None
         after = (self._gallery[at].path for at in range(row + 1, len(self._gallery)))
         before = (self._gallery[at].path for at in range(row - 1, -1, -1))
-        return next((one for one in chain(after, before) if one not in gone), None)
+        return next((path for path in chain(after, before) if path not in gone), None)
 
     def _on_trashed(self, trashed: Sequence[Trashed]) -> None:
         self._gallery.refresh()
         self.moved.emit()
-        moved = [one for one in trashed if one.moved]
-        left = [one for one in trashed if not one.moved]
+        moved = [picture for picture in trashed if picture.moved]
+        left = [picture for picture in trashed if not picture.moved]
         if moved:
             self._tell_moved(moved)
         if left:
@@ -73,7 +75,7 @@ class PictureTrash(QObject):
 
     def _tell_moved(self, moved: Sequence[Trashed]) -> None:
         # Some systems do not tell where a file is in their trash.
-        known = [one for one in moved if one.trash_path]
+        known = [picture for picture in moved if picture.trash_path]
         if len(moved) == 1:
             message = self.tr("{name} is in the trash.").format(name=self._name(moved))
         else:

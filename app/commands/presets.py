@@ -38,7 +38,7 @@ class PresetCommands(QObject):
         presets = self.store.presets
         if self.store.named(new.name) is not None:
             message = self.tr("The preset {name} is replaced.").format(name=new.name)
-            self._put(message, [new if one.name == new.name else one for one in presets])
+            self._put(message, [new if preset.name == new.name else preset for preset in presets])
         elif len(presets) >= MOST_PRESETS:
             text = self.tr("There is room for {n} presets.").format(n=MOST_PRESETS)
             self._notices.tell(text, self.tr("Remove one that you do not need."))
@@ -54,17 +54,17 @@ class PresetCommands(QObject):
             return False
         renamed = msgspec.structs.replace(preset, name=name)
         message = self.tr("{old} is called {name} now.").format(old=preset.name, name=name)
-        self._put(message, [renamed if one == preset else one for one in self.store.presets])
+        self._put(message, [renamed if kept == preset else kept for kept in self.store.presets])
         return True
 
     def remove(self, preset: Preset) -> None:
         """Remove a preset."""
         message = self.tr("The preset {name} is removed.").format(name=preset.name)
-        self._put(message, [one for one in self.store.presets if one != preset])
+        self._put(message, [kept for kept in self.store.presets if kept != preset])
 
     def move(self, preset: Preset, to: int) -> None:
         """Move a preset to another place in the list, counted from 0."""
-        rest = [one for one in self.store.presets if one != preset]
+        rest = [kept for kept in self.store.presets if kept != preset]
         rest.insert(to, preset)
         self.store.presets = tuple(rest)
 

@@ -139,7 +139,7 @@ class QueueCommands(QObject):
         chosen, named = self._devices.chosen, job.request.backend
         own = chosen.backend if named == _ANY and chosen is not None else named
         devices = self._devices.devices
-        return tuple(one for one in devices if not one.unusable and one.backend != own)
+        return tuple(device for device in devices if not device.unusable and device.backend != own)
 
     def smaller_size(self, job: Job) -> tuple[int, int] | None:
         """Return the next smaller size of a job in pixels; None if there is none."""
@@ -180,8 +180,8 @@ class QueueCommands(QObject):
         Equal pictures are estimated once: a queue may hold thousands.
         """
         alike: dict[object, list[JobRequest]] = {}
-        for one in (job.request for job in jobs):
-            alike.setdefault(_likeness(one), []).append(one)
+        for request in (job.request for job in jobs):
+            alike.setdefault(_likeness(request), []).append(request)
         total = 0.0
         for requests in alike.values():
             seconds = self.seconds(requests[0])
@@ -211,7 +211,7 @@ class QueueCommands(QObject):
         return [job for job in self._queue.jobs if job.state is JobState.WAITING]
 
     def _after(self, job: Job) -> str | None:
-        waiting = [one.id for one in self._waiting()]
+        waiting = [waiting.id for waiting in self._waiting()]
         return next(iter(waiting[waiting.index(job.id) + 1 :]), None)
 
     def _named(self, jobs: Sequence[str], *states: JobState) -> list[Job]:

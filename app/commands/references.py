@@ -20,7 +20,7 @@ class ReferenceCommands(QObject):
     @property
     def paths(self) -> tuple[str, ...]:
         """The files of the reference pictures, in order."""
-        return tuple(one.path for one in references_in(self._form.inputs))
+        return tuple(file.path for file in references_in(self._form.inputs))
 
     @property
     def most(self) -> int:

@@ -144,7 +144,7 @@ class NoticeCommands:
     def supply(self, notice: Notice, files: Sequence[PartFile]) -> None:
         """Take parts from files, now for the notice's pictures and later for their checkpoint."""
         self._notices.dismiss(notice.number)
-        given = {one.component: one.path for one in files}
+        given = {file.component: file.path for file in files}
         form = self._state.form
         chosen = str(form.checkpoint)
         wanted = {_checkpoint_of(job) for job in self._retries.jobs(notice)}

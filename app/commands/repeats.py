@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 def filled(request: GenerateRequest, effective: EffectiveSettings) -> GenerateRequest:
     """Return a request whose open choices are filled with the effective settings."""
     values = msgspec.structs.asdict(effective)
-    if not any(one.role is InputRole.INIT for one in request.inputs):
+    if not any(file.role is InputRole.INIT for file in request.inputs):
         values["strength"] = None
     return msgspec.structs.replace(request, **values)
 
@@ -104,7 +104,7 @@ def _comparable(request: GenerateRequest) -> GenerateRequest:
     )
 
 
-def _by_path(one: NamingT) -> NamingT:
+def _by_path(named: NamingT) -> NamingT:
     """Return a layer or a pass without the hashes by which a record names its files, too."""
-    hashes = {name: None for name in one.__struct_fields__ if name in _HASHES}
-    return msgspec.structs.replace(one, **hashes)
+    hashes = {name: None for name in named.__struct_fields__ if name in _HASHES}
+    return msgspec.structs.replace(named, **hashes)

@@ -82,7 +82,7 @@ class Retries:
 def _kept_picture(job: Job | None) -> Path | None:
     """Return the file in which a job's picture was kept that could not be saved; None if none."""
     remedies = job.error.remedies if job is not None and job.error is not None else ()
-    return next((Path(one.path) for one in remedies if isinstance(one, MoveKept)), None)
+    return next((Path(remedy.path) for remedy in remedies if isinstance(remedy, MoveKept)), None)
 
 
 def may_need_seed(job: Job) -> bool:
@@ -104,7 +104,7 @@ def next_smaller(job: Job) -> tuple[int, int] | None:
     if request is None:
         return None
     remedies = job.error.remedies if job.error else ()
-    remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
+    remedy = next((remedy for remedy in remedies if isinstance(remedy, MakeSmaller)), MakeSmaller())
     if request.second_passes:
         # A remedy is about the last pass, which makes the picture larger.
         remedy = MakeSmaller()
@@ -149,15 +149,15 @@ def fitting_files(notice: Notice) -> tuple[PartFile, ...]:
     """Return the user's best fitting files for all parts that a failure lacks; or none."""
     wanted = parts_wanted(notice)
     remedies = notice.error.remedies if notice.error else ()
-    found = (one for one in remedies if isinstance(one, SupplyParts))
-    files = next((one.files for one in found), ())
-    return files if {one.component for one in files} == set(wanted) else ()
+    found = (remedy for remedy in remedies if isinstance(remedy, SupplyParts))
+    files = next((remedy.files for remedy in found), ())
+    return files if {file.component for file in files} == set(wanted) else ()
 
 
 def parts_wanted(notice: Notice) -> tuple[str, ...]:
     """Return the parts that a failure lacks, as field names of `ComponentFiles`."""
     remedies = notice.error.remedies if notice.error else ()
-    return next((one.components for one in remedies if isinstance(one, SupplyParts)), ())
+    return next((remedy.components for remedy in remedies if isinstance(remedy, SupplyParts)), ())
 
 
 def _may_need(job: Job, action: NoticeAction) -> bool:

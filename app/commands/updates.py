@@ -188,8 +188,8 @@ class UpdateCommands(QObject):
         self._background.run(self._running.proved, _nothing)
 
     def _on_news(self, news: list[News]) -> None:
-        for one in news:
-            self._notices.tell(worded(one.text), worded(one.advice))
+        for item in news:
+            self._notices.tell(worded(item.text), worded(item.advice))
 
     def _on_checked(self, outcome: Outcome[Offer | None]) -> None:
         offer, problem = outcome

@@ -58,10 +58,10 @@ class UpscaleCommands(QObject):
     def upscalers(self) -> tuple[ModelInfo, ...]:
         """The upscalers' files in the user's folders that can be used, by name."""
         usable = (
-            one for one in self._models.models
-            if one.kind is ModelKind.UPSCALER and one.is_read and not one.problem
+            model for model in self._models.models
+            if model.kind is ModelKind.UPSCALER and model.is_read and not model.problem
         )  # fmt: skip
-        return tuple(sorted(usable, key=lambda one: one.name.lower()))
+        return tuple(sorted(usable, key=lambda model: model.name.lower()))
 
     @property
     def is_listing(self) -> bool:
@@ -86,7 +86,7 @@ class UpscaleCommands(QObject):
         """Queue pictures to be made larger."""
         try:
             jobs = self._state.queue.submit_upscales(
-                (self._exact(one), self._folder(Path(one.source))) for one in requests
+                (self._exact(request), self._folder(Path(request.source))) for request in requests
             )
         except EngineError as error:
             self._state.notices.tell_error(error.info)
@@ -211,4 +211,4 @@ def original_of(path: Path) -> str | None:
     if not source:
         return None
     places = (Path(source), path.parent / Path(source).name)
-    return next((str(one) for one in places if one != path and one.exists()), None)
+    return next((str(place) for place in places if place != path and place.exists()), None)

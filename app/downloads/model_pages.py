@@ -136,7 +136,7 @@ def civitai_page(content: bytes, version: str) -> Page:
     versions = [(decode_json(bytes(raw), _version_decoder), bytes(raw)) for raw in model.versions]
     if not versions:
         raise ValueError("the page has no version")
-    chosen, card = next((one for one in versions if str(one[0].id) == version), versions[0])
+    chosen, card = next((entry for entry in versions if str(entry[0].id) == version), versions[0])
     kind = _CIVITAI_KINDS.get(model.type or "", ModelKind.OTHER)
     files = sorted(chosen.files, key=lambda file: not file.primary)
     offered = tuple(_offered(file, kind) for file in files if _is_weights(file.name))
@@ -154,9 +154,13 @@ def civitai_page(content: bytes, version: str) -> Page:
 def hugging_face_page(content: bytes, link: Link) -> Page:
     """Return a repository's page with its files of weights, or the link's. Raises ValueError."""
     repository = decode_json(content, _repository_decoder)
-    names = [one for one in repository.siblings if _is_weights(one.name)]
+    names = [sibling for sibling in repository.siblings if _is_weights(sibling.name)]
     # Parts of a diffusers folder are in folders; whole files are not.
-    wanted = [one for one in names if (one.name == link.file if link.file else "/" not in one.name)]
+    wanted = [
+        sibling
+        for sibling in names
+        if (sibling.name == link.file if link.file else "/" not in sibling.name)
+    ]
     if not wanted:
         raise ValueError("the repository has no such file of weights")
     card = repository.card or _CardData()
@@ -165,12 +169,12 @@ def hugging_face_page(content: bytes, link: Link) -> Page:
         title=f"{link.repository} · {wanted[0].name}" if link.file else link.repository,
         files=tuple(
             OfferedFile(
-                name=safe_file_name(one.name.rpartition("/")[2]),
-                url=hugging_face_url(link, one.name),
-                size=one.lfs.size if one.lfs else one.size or 0,
-                sha256=_hash(one.lfs.sha256 if one.lfs else ""),
+                name=safe_file_name(sibling.name.rpartition("/")[2]),
+                url=hugging_face_url(link, sibling.name),
+                size=sibling.lfs.size if sibling.lfs else sibling.size or 0,
+                sha256=_hash(sibling.lfs.sha256 if sibling.lfs else ""),
             )
-            for one in wanted
+            for sibling in wanted
         ),
         base_model=_text(_first(card.base_model)),
         licence=_text(stated),

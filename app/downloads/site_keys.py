@@ -41,7 +41,7 @@ class SiteKeys:
         plain = key.strip()
         if not plain.isascii() or not plain.isprintable() or " " in plain:
             raise ValueError("this is no key")
-        keys = {one: kept for one, kept in self._keys.items() if one != host}
+        keys = {name: kept for name, kept in self._keys.items() if name != host}
         self._keys = keys | {host: plain} if plain else keys
         self._file.write(encode_json(self._keys))
 

@@ -102,9 +102,9 @@ def _by_model(artifacts: Sequence[ArtifactInfo]) -> tuple[CachedModel, ...]:
     models = (
         CachedModel(
             checkpoint,
-            tuple(one.name for one in found),
-            sum(one.bytes for one in found),
-            max(one.last_used for one in found),
+            tuple(artifact.name for artifact in found),
+            sum(artifact.bytes for artifact in found),
+            max(artifact.last_used for artifact in found),
         )
         for checkpoint, found in grouped.items()
     )

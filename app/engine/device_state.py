@@ -51,7 +51,9 @@ class DeviceState(QObject):
     @property
     def memory_free_bytes(self) -> int | None:
         """The computer's free memory at the last scan; None before it."""
-        return next((one.memory_free_bytes for one in self.devices if one.backend == "cpu"), None)
+        return next(
+            (device.memory_free_bytes for device in self.devices if device.backend == "cpu"), None
+        )
 
     def check_again(self) -> None:
         """Have every device tried anew, and forget which ones failed."""

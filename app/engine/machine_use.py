@@ -15,7 +15,9 @@ def used_adapter(machine: MachineInfo, device: DeviceInfo) -> AdapterInfo | None
             return adapter
     if name == machine.processor.casefold():
         return None
-    return next((one for one in machine.adapters if device.backend in one.backends), None)
+    return next(
+        (adapter for adapter in machine.adapters if device.backend in adapter.backends), None
+    )
 
 
 def idle_adapter(machine: MachineInfo, device: DeviceInfo | None) -> AdapterInfo | None:
@@ -23,4 +25,4 @@ def idle_adapter(machine: MachineInfo, device: DeviceInfo | None) -> AdapterInfo
     used = used_adapter(machine, device) if device is not None else None
     if used is not None:
         return None
-    return next((one for one in machine.adapters if one.integrated is False), None)
+    return next((adapter for adapter in machine.adapters if adapter.integrated is False), None)

@@ -108,7 +108,7 @@ class FormChanges(QObject):
         """Put an example into the prompt, of what the chosen checkpoint can draw."""
         form = self._form
         is_starter = form.checkpoint == self._checkpoints.starter
-        of_starter = tuple(one.prompt for one in STARTER_EXAMPLES)
+        of_starter = tuple(example.prompt for example in STARTER_EXAMPLES)
         example = another(of_starter if is_starter else EXAMPLES, form.prompt)
 
         def put() -> None:
@@ -208,7 +208,7 @@ class FormChanges(QObject):
         """Return the checkpoint that another tool's name means: the chosen one, or the only one."""
         wanted, chosen = bare_name(stated), self._form.checkpoint
         entries = self._checkpoints.entries
-        found = {one.path for one in entries if wanted and bare_name(one.name) == wanted}
+        found = {entry.path for entry in entries if wanted and bare_name(entry.name) == wanted}
         if chosen in found:
             return chosen
         return found.pop() if len(found) == 1 else None

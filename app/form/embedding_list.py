@@ -99,17 +99,17 @@ class EmbeddingList(QObject):
         answer = self._checkpoints.answer(self._form.checkpoint)
         if not isinstance(answer, CheckpointInfo) or not answer.features.texts:
             return None
-        return tuple(sorted(one.width for one in answer.features.texts if one.width))
+        return tuple(sorted(text.width for text in answer.features.texts if text.width))
 
     def _refresh(self, *_: object) -> None:
         form, store = self._form, self._store
         convention = convention_of(form.convention)
         rows: list[EmbeddingRow] = []
         for text, is_negative in ((form.prompt, False), (form.negative_prompt, True)):
-            for one in mentions(text, store.names, convention):
-                weight = weight_of(text, one.start, one.end, convention.grammar)
-                info = store.info(one.name)
+            for mention in mentions(text, store.names, convention):
+                weight = weight_of(text, mention.start, mention.end, convention.grammar)
+                info = store.info(mention.name)
                 fit = EmbeddingFit.ALL if info is None else self.fit(info)
-                rows.append(EmbeddingRow(one.name, is_negative, weight, info, fit))
+                rows.append(EmbeddingRow(mention.name, is_negative, weight, info, fit))
         self.rows = tuple(rows)
         store.describe(row.name for row in rows)

@@ -54,7 +54,7 @@ def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Me
     """Return the embeddings that a text names, in the order of their places, each only once."""
     folded = text.casefold()
     # Few of many names are in a text: only those are looked for with care.
-    possible = sorted((one for one in names if one.casefold() in folded), key=len, reverse=True)
+    possible = sorted((name for name in names if name.casefold() in folded), key=len, reverse=True)
     found: dict[str, Mention] = {}
     taken: list[tuple[int, int]] = []
     for name in possible:
@@ -63,10 +63,10 @@ def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Me
             for match in re.finditer(pattern, text, re.IGNORECASE):
                 start, end = match.span()
                 # A longer name may have a shorter one within it.
-                if all(end <= one or other <= start for one, other in taken):
+                if all(end <= begin or other <= start for begin, other in taken):
                     taken.append((start, end))
                     found.setdefault(name, Mention(name, start, end))
-    return sorted(found.values(), key=lambda one: one.start)
+    return sorted(found.values(), key=lambda mention: mention.start)
 
 
 def with_mention(text: str, name: str, convention: Convention) -> str:

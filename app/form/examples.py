@@ -44,4 +44,4 @@ EXAMPLES = (
 
 def another(examples: Sequence[str], present: str) -> str:
     """Return one of the examples by chance, but not the present one."""
-    return Random().choice([one for one in examples if one != present])
+    return Random().choice([example for example in examples if example != present])

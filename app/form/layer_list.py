@@ -168,7 +168,7 @@ class LayerList(QObject):
             # It is what it says, unless it is known not to be there.
             return None
         wanted = bare_name(stated)
-        named = (one for one in self._offered if bare_name(one.path) == wanted)
+        named = (file for file in self._offered if bare_name(file.path) == wanted)
         return next(named, None)
 
     def _on_listing(self, is_listing: bool) -> None:
@@ -177,7 +177,7 @@ class LayerList(QObject):
         self.listing_changed.emit(is_listing)
 
     def _on_files(self) -> None:
-        offered = tuple(one for one in self._store.models if one.kind is self.kind.files)
+        offered = tuple(model for model in self._store.models if model.kind is self.kind.files)
         if offered != self._offered:
             self._offered = offered
             self.offered_changed.emit()

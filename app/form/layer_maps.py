@@ -59,7 +59,7 @@ class LayerMaps(QObject):
 
     def look_again(self) -> None:
         """Ask again for maps that could not be made."""
-        failed = [place for place, one in self._maps.items() if one.error is not None]
+        failed = [place for place, map_ in self._maps.items() if map_.error is not None]
         for place in failed:
             del self._maps[place]
         if failed:

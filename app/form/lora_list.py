@@ -162,7 +162,7 @@ class LoraList(QObject):
         if is_text or convention.grammar is PromptGrammar.COMPEL:
             return ()
         names = dict.fromkeys(_TAG.findall(form.prompt))
-        hashes = {one.name.casefold(): one.hash for one in form.extras.lora_hashes}
+        hashes = {lora.name.casefold(): lora.hash for lora in form.extras.lora_hashes}
         found: list[NamedLora] = []
         for name in map(str.strip, names):
             digits = hashes.get(name.casefold(), "")

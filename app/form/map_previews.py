@@ -43,7 +43,7 @@ class MapPreviews(QObject):
 
     def forget(self, place: str) -> None:
         """Stop what is made for a place; neither `made` nor `failed` follows."""
-        for query in [query for query, one in self._places.items() if one == place]:
+        for query in [query for query, its in self._places.items() if its == place]:
             del self._places[query]
             self._client.cancel_map(query)
 

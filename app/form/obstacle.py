@@ -89,8 +89,8 @@ class ObstacleState(QObject):
         answer = self._checkpoints.answer(self._form.checkpoint)
         if not isinstance(answer, CheckpointInfo) or not answer.features.follows_map:
             return None
-        layers = (one for one in self._form.controls if one.network is None)
-        if any(one.enabled and one.image and not one.is_reference for one in layers):
+        layers = (layer for layer in self._form.controls if layer.network is None)
+        if any(layer.enabled and layer.image and not layer.is_reference for layer in layers):
             return None
         return ErrorInfo(
             ErrorCode.REQUEST_INVALID,

@@ -42,7 +42,7 @@ class PictureSettings(msgspec.Struct, frozen=True):
             passed = msgspec.structs.replace(first, checkpoint=str(again))
             request = msgspec.structs.replace(request, second_passes=(passed, *others))
             done.add(drawn_again_with(self.model_of_pass))
-        remarks = tuple(one for one in self.remarks if one not in done)
+        remarks = tuple(remark for remark in self.remarks if remark not in done)
         return msgspec.structs.replace(self, request=request, remarks=remarks)
 
 

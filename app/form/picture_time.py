@@ -55,14 +55,14 @@ class PictureTime(QObject):
         device = self._devices.chosen
         return seconds_per_picture(device, kind) if device is not None else None
 
-    def of_pass(self, one: SecondPass, width: int, height: int) -> float | None:
+    def of_pass(self, second: SecondPass, width: int, height: int) -> float | None:
         """Return the seconds that a second pass of this size adds; None if nothing was timed yet.
 
         Only the last part of its steps is run, by its strength.
         """
-        steps = self._form.effective.steps if one.steps is None else one.steps
-        run = max(1, round(steps * one.strength))
-        checkpoint = one.checkpoint or str(self._form.checkpoint)
+        steps = self._form.effective.steps if second.steps is None else second.steps
+        run = max(1, round(steps * second.strength))
+        checkpoint = second.checkpoint or str(self._form.checkpoint)
         measured = self._pace.seconds(checkpoint, width, height, run)
         if measured is not None:
             return measured

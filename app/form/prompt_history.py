@@ -94,9 +94,9 @@ class PromptHistory(QObject):
         """Return the prompts that contain each of these words, in upper or lower case."""
         wanted = words.casefold().split()
         return tuple(
-            one
-            for one in self.prompts
-            if all(word in "\n".join(one.texts).casefold() for word in wanted)
+            prompt
+            for prompt in self.prompts
+            if all(word in "\n".join(prompt.texts).casefold() for word in wanted)
         )
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ class PromptHistory(QObject):
         self._writer.close()
 
     def _without(self, prompt: WrittenPrompt) -> tuple[WrittenPrompt, ...]:
-        return tuple(one for one in self.prompts if one.texts != prompt.texts)
+        return tuple(kept for kept in self.prompts if kept.texts != prompt.texts)
 
     def _content(self) -> Callable[[], bytes]:
         return partial(encode_json, _Prompts(prompts=self.prompts))
@@ -126,7 +126,7 @@ class PromptRecall:
             form = self._form
             self._draft = WrittenPrompt(prompt=form.prompt, negative_prompt=form.negative_prompt)
             at = -1
-        wanted = (one for one in prompts[at + 1 :] if one.texts != self._draft.texts)
+        wanted = (prompt for prompt in prompts[at + 1 :] if prompt.texts != self._draft.texts)
         return self._put(next(wanted, None))
 
     def newer(self) -> bool:
@@ -134,7 +134,9 @@ class PromptRecall:
         at = self._place()
         if at is None:
             return False
-        newer = [one for one in self._history.prompts[:at] if one.texts != self._draft.texts]
+        newer = [
+            prompt for prompt in self._history.prompts[:at] if prompt.texts != self._draft.texts
+        ]
         return self._put(newer[-1] if newer else self._draft)
 
     def _place(self) -> int | None:
@@ -143,7 +145,7 @@ class PromptRecall:
         if shown is None or shown.texts != (form.prompt, form.negative_prompt):
             return None
         prompts = self._history.prompts
-        return next((at for at, one in enumerate(prompts) if one.texts == shown.texts), None)
+        return next((at for at, prompt in enumerate(prompts) if prompt.texts == shown.texts), None)
 
     def _put(self, prompt: WrittenPrompt | None) -> bool:
         if prompt is None:
@@ -156,8 +158,8 @@ class PromptRecall:
 def _bounded(prompts: tuple[WrittenPrompt, ...]) -> tuple[WrittenPrompt, ...]:
     """Return as many prompts as are kept, the first ones."""
     room = _MOST_CHARACTERS
-    for at, one in enumerate(prompts[:MOST_PROMPTS]):
-        room -= len(one.prompt) + len(one.negative_prompt)
+    for at, prompt in enumerate(prompts[:MOST_PROMPTS]):
+        room -= len(prompt.prompt) + len(prompt.negative_prompt)
         if room < 0:
             return prompts[:at]
     return prompts[:MOST_PROMPTS]

@@ -53,7 +53,7 @@ def change_weight(
     if start == end:
         group = _innermost(groups, start) if chosen is None else _innermost(groups, chosen[0])
     else:
-        group = next((one for one in groups if chosen in (one.words, one[:2])), None)
+        group = next((group for group in groups if chosen in (group.words, group[:2])), None)
     if group is None:
         if chosen is None or not _is_balanced(text[slice(*chosen)]):
             return None
@@ -87,7 +87,7 @@ def set_weight(
 
 
 def _around(text: str, start: int, end: int, grammar: PromptGrammar) -> _Group:
-    groups = (one for one in _groups(text, grammar) if one.words == (start, end))
+    groups = (group for group in _groups(text, grammar) if group.words == (start, end))
     return next(groups, _Group(start, end, (start, end), 1.0))
 
 
@@ -165,8 +165,8 @@ def _of_signs(signs: str) -> float:
 
 
 def _innermost(groups: list[_Group], place: int) -> _Group | None:
-    around = [one for one in groups if one.start <= place < one.end]
-    return min(around, key=lambda one: one.end - one.start, default=None)
+    around = [group for group in groups if group.start <= place < group.end]
+    return min(around, key=lambda group: group.end - group.start, default=None)
 
 
 def _is_balanced(text: str) -> bool:

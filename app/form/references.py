@@ -14,12 +14,12 @@ Inputs = tuple[InputImage, ...]
 
 def references_in(inputs: Inputs) -> Inputs:
     """Return the reference pictures, in order."""
-    return tuple(one for one in inputs if one.role is InputRole.REFERENCE)
+    return tuple(file for file in inputs if file.role is InputRole.REFERENCE)
 
 
 def with_references(inputs: Inputs, paths: Iterable[str]) -> Inputs:
     """Return the input pictures with the files at `paths` as reference pictures."""
-    others = (one for one in inputs if one.role is not InputRole.REFERENCE)
+    others = (file for file in inputs if file.role is not InputRole.REFERENCE)
     return *others, *(InputImage(role=InputRole.REFERENCE, path=path) for path in paths)
 
 
@@ -28,4 +28,4 @@ def sent_inputs(inputs: Inputs, suggestions: "Suggestions") -> Inputs:
     if suggestions.is_guess:
         return inputs
     too_many = references_in(inputs)[suggestions.features.reference_pictures :]
-    return tuple(one for one in inputs if not any(one is other for other in too_many))
+    return tuple(file for file in inputs if not any(file is other for other in too_many))

@@ -10,6 +10,6 @@ def pass_sizes(form: GenerationState) -> tuple[Size, ...]:
     effective, multiple = form.effective, form.suggestions.features.size_multiple
     convention = convention_of(form.convention)
     sizes: list[Size] = [(effective.width, effective.height)]
-    for one in form.second_passes:
-        sizes.append(second_size(sizes[-1], one, convention, multiple).size)
+    for second in form.second_passes:
+        sizes.append(second_size(sizes[-1], second, convention, multiple).size)
     return tuple(sizes)

@@ -51,7 +51,7 @@ class FolderList:
 
     def use_subfolders(self, folder: Path, *, wanted: bool) -> None:
         """Look into a folder's subfolders, too, or no longer."""
-        others = tuple(one for one in self._kept.without_subfolders if one != str(folder))
+        others = tuple(path for path in self._kept.without_subfolders if path != str(folder))
         alone = others if wanted else (*others, str(folder))
         self._write(msgspec.structs.replace(self._kept, without_subfolders=alone))
 
@@ -67,9 +67,9 @@ class FolderList:
         """Forget a folder; its pictures stay where they are."""
         self._write(
             _Kept(
-                folders=tuple(one for one in self._kept.folders if one != str(folder)),
+                folders=tuple(path for path in self._kept.folders if path != str(folder)),
                 without_subfolders=tuple(
-                    one for one in self._kept.without_subfolders if one != str(folder)
+                    path for path in self._kept.without_subfolders if path != str(folder)
                 ),
             )
         )

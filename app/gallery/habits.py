@@ -61,6 +61,6 @@ class GalleryHabits:
         """Keep a search as the latest one."""
         words = " ".join(words.split())
         if words:
-            others = (one for one in self._habits.searches if one != words)
+            others = (search for search in self._habits.searches if search != words)
             searches = (words, *others)[:_MOST_SEARCHES]
             self.keep(msgspec.structs.replace(self._habits, searches=searches))

@@ -161,7 +161,7 @@ class GalleryIndex(QObject):
 
     @property
     def _roots(self) -> tuple[Root, ...]:
-        return without_nested(Root(one.path, one.with_subfolders) for one in self.folders)
+        return without_nested(Root(folder.path, folder.with_subfolders) for folder in self.folders)
 
     # Pictures
 
@@ -230,15 +230,15 @@ class GalleryIndex(QObject):
     def rate(self, ids: Sequence[int], stars: int) -> Marking:
         """Give pictures 0 to 5 stars; the result can be undone."""
         rating = max(0, min(stars, MOST_STARS))
-        return self._change(ids, lambda one: Marks(rating, one.favourite, one.rejected))
+        return self._change(ids, lambda marks: Marks(rating, marks.favourite, marks.rejected))
 
     def favourite(self, ids: Sequence[int], is_favourite: bool) -> Marking:
         """Make pictures favourites, or ordinary ones."""
-        return self._change(ids, lambda one: Marks(one.rating, is_favourite, one.rejected))
+        return self._change(ids, lambda marks: Marks(marks.rating, is_favourite, marks.rejected))
 
     def reject(self, ids: Sequence[int], is_rejected: bool) -> Marking:
         """Reject pictures, or take them back; their files stay where they are."""
-        return self._change(ids, lambda one: Marks(one.rating, one.favourite, is_rejected))
+        return self._change(ids, lambda marks: Marks(marks.rating, marks.favourite, is_rejected))
 
     def undo(self, marking: Marking) -> Marking:
         """Give pictures the marks that they had before a change; return that change."""

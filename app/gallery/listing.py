@@ -57,9 +57,9 @@ def without_nested(roots: Iterable[Root]) -> tuple[Root, ...]:
     """Return the roots that no other one of them looks into, each once."""
     unique = tuple(dict.fromkeys(roots))
     return tuple(
-        one
-        for one in unique
-        if not any(other.path != one.path and other.has(one.path) for other in unique)
+        root
+        for root in unique
+        if not any(other.path != root.path and other.has(root.path) for other in unique)
     )
 
 

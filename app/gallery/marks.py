@@ -100,11 +100,11 @@ class MarkStore:
 
     def set(self, marks: Mapping[bytes, Marks]) -> Marking:
         """Give marks by identity; return the change, of those that differ."""
-        changed = {identity: one for identity, one in marks.items() if self.of(identity) != one}
+        changed = {identity: mark for identity, mark in marks.items() if self.of(identity) != mark}
         before = tuple((identity, self.of(identity)) for identity in changed)
         now = self._clock()
-        for identity, one in changed.items():
-            self._marked[identity] = Marked(one, now)
+        for identity, mark in changed.items():
+            self._marked[identity] = Marked(mark, now)
             self._writer.append(_entry(identity, self._marked[identity]))
         return Marking(before)
 

@@ -109,8 +109,8 @@ def list_statement(query: GalleryQuery) -> Condition:
     all of that without Python's lock.
     """
     conditions = _facts(query)
-    where = " AND ".join(f"({one.sql})" for one in conditions)
-    values = tuple(value for one in conditions for value in one.values)
+    where = " AND ".join(f"({condition.sql})" for condition in conditions)
+    values = tuple(value for condition in conditions for value in condition.values)
     return Condition(
         "SELECT json_group_array(id), json_group_array(modified_ns) FROM"
         f" (SELECT id, modified_ns FROM pictures WHERE {where} ORDER BY {_ORDERS[query.order]})",
@@ -132,7 +132,10 @@ def word_statements(text: str) -> list[Condition]:
         if word not in together:
             in_texts = _matching([word]) if len(word) >= _TRIGRAM else _with_letters(word)
             found.append(_any((in_texts, *others[word])))
-    return [Condition(f"SELECT json_group_array(id) FROM ({one.sql})", one.values) for one in found]
+    return [
+        Condition(f"SELECT json_group_array(id) FROM ({condition.sql})", condition.values)
+        for condition in found
+    ]
 
 
 def _facts(query: GalleryQuery) -> list[Condition]:
@@ -215,8 +218,8 @@ def _selection(where: str, values: tuple[object, ...]) -> Condition:
 
 def _any(ways: Sequence[Condition]) -> Condition:
     return Condition(
-        " UNION ALL ".join(one.sql for one in ways),
-        tuple(value for one in ways for value in one.values),
+        " UNION ALL ".join(way.sql for way in ways),
+        tuple(value for way in ways for value in way.values),
     )
 
 

@@ -45,11 +45,11 @@ class RowCache:
 
         Raises IndexBusyError, IndexDamagedError and sqlite3.Error, as all methods here do.
         """
-        missing = [one for one in ids if one not in self._rows]
+        missing = [id_ for id_ in ids if id_ not in self._rows]
         if missing and self._connection is not None and self._marks is not None:
             for row in read_rows(self._connection, missing, self._marks.of):
                 self._rows[row.id] = row
-        found = [row for one in ids if (row := self._rows.get(one)) is not None]
+        found = [row for id_ in ids if (row := self._rows.get(id_)) is not None]
         for row in found:
             self._rows.move_to_end(row.id)
         while len(self._rows) > _MOST_ROWS:

@@ -205,15 +205,15 @@ class Scan:
                 found_again.append(row.id)
         gone = [row.id for row in rows.values()]
         subfolders = frozenset(listing.subfolders)
-        lost = [one for one in self._children.get(folder, ()) if one not in subfolders]
+        lost = [name for name in self._children.get(folder, ()) if name not in subfolders]
         if not (gone or lost or found_again):
             return
 
         def write() -> None:
             remove_pictures(connection, gone)
             mark_found(connection, found_again)
-            for one in lost:
-                remove_below(connection, Path(one))
+            for path in lost:
+                remove_below(connection, Path(path))
 
         self._changed = True
         transaction(connection, write)
@@ -229,10 +229,10 @@ class Scan:
         for folder in self._known:
             if folder not in kept and not whole.intersection(map(str, Path(folder).parents)):
                 self._changed = True
-                transaction(connection, lambda one=folder: remove_folder(connection, Path(one)))
+                transaction(connection, lambda path=folder: remove_folder(connection, Path(path)))
 
     def _read_all(self, connection: sqlite3.Connection) -> None:
-        self._unread.sort(key=lambda one: one.found.modified_ns)
+        self._unread.sort(key=lambda picture: picture.found.modified_ns)
         total = len(self._unread)
         while self._unread and not self._stop.is_set():
             adopted = self._write(connection, self._read_piece())

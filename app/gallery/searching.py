@@ -40,7 +40,9 @@ class Searcher:
             # Every statement sees the same state of the index.
             connection.execute("BEGIN")
             listed = self._list(connection, list_statement(query))
-            found = [_integers(connection, one)[0] for one in word_statements(query.words)]
+            found = [
+                _integers(connection, statement)[0] for statement in word_statements(query.words)
+            ]
         if not found:
             return listed
         with_words = set(found[0]).intersection(*found[1:])

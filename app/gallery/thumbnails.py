@@ -58,7 +58,7 @@ class ThumbnailFiles:
         Smaller pictures keep their size. The image is null if the file cannot be read; then it is
         not tried again until it is changed. Takes up to a second: not for the GUI thread.
         """
-        wanted = next((one for one in SIDES if one >= side), SIDES[-1])
+        wanted = next((size for size in SIDES if size >= side), SIDES[-1])
         connection = self._connection()
         if connection is None or row.identity is None:
             return _make(row.path, wanted)

@@ -80,11 +80,11 @@ def remove_pictures(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
     """Forget pictures whose files are gone."""
     gone = list(ids)
     _remove_texts(connection, gone)
-    connection.executemany("DELETE FROM pictures WHERE id = ?", [(one,) for one in gone])
+    connection.executemany("DELETE FROM pictures WHERE id = ?", [(id_,) for id_ in gone])
 
 
 def _remove_texts(connection: sqlite3.Connection, ids: list[int]) -> None:
-    rows = [(one,) for one in ids]
+    rows = [(id_,) for id_ in ids]
     connection.executemany("DELETE FROM texts WHERE id = ?", rows)
     connection.executemany("DELETE FROM uses WHERE picture = ?", rows)
 
@@ -103,10 +103,10 @@ def _remove_folders(
     connection: sqlite3.Connection, condition: str, values: tuple[object, ...]
 ) -> None:
     found = connection.execute(f"SELECT id FROM folders WHERE {condition}", values)
-    for (one,) in found.fetchall():
-        pictures = connection.execute("SELECT id FROM pictures WHERE folder = ?", (one,))
+    for (folder,) in found.fetchall():
+        pictures = connection.execute("SELECT id FROM pictures WHERE folder = ?", (folder,))
         remove_pictures(connection, [picture for (picture,) in pictures.fetchall()])
-        connection.execute("DELETE FROM folders WHERE id = ?", (one,))
+        connection.execute("DELETE FROM folders WHERE id = ?", (folder,))
 
 
 def mark_missing(connection: sqlite3.Connection, folder: Path) -> int:
@@ -123,7 +123,7 @@ def mark_missing(connection: sqlite3.Connection, folder: Path) -> int:
 
 def mark_found(connection: sqlite3.Connection, ids: Iterable[int]) -> None:
     """Note that pictures can be reached again."""
-    connection.executemany("UPDATE pictures SET missing = 0 WHERE id = ?", [(one,) for one in ids])
+    connection.executemany("UPDATE pictures SET missing = 0 WHERE id = ?", [(id_,) for id_ in ids])
 
 
 def note_folder(connection: sqlite3.Connection, folder: str, listed_ns: int, device: int) -> int:
@@ -141,7 +141,7 @@ def write_marks(connection: sqlite3.Connection, marks: Iterable[tuple[bytes, Mar
     """Give pictures of these identities these marks."""
     connection.executemany(
         "UPDATE pictures SET rating = ?, favourite = ?, rejected = ? WHERE identity = ?",
-        [(one.rating, one.favourite, one.rejected, identity) for identity, one in marks],
+        [(mark.rating, mark.favourite, mark.rejected, identity) for identity, mark in marks],
     )
 
 

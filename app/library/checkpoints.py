@@ -41,7 +41,7 @@ def list_checkpoints(
     below = weights_below(models, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS)
     paths = (path for path in below if path != models)
     found += [ListedCheckpoint(listed_name(path, models), path) for path in sorted(paths)]
-    known = {one.path for one in found}
+    known = {checkpoint.path for checkpoint in found}
     for folder in folders_of_models(None, others):
         below = weights_below(folder, CHECKPOINT_SUFFIXES, but=ADAPTER_FOLDERS | PART_FOLDERS)
         new = [path for path in sorted(below) if path != folder and path not in known]

@@ -86,7 +86,7 @@ class FolderListing(QObject, Generic[ListedT]):
 
     def finish(self, folders: Iterable[str]) -> None:
         """Drop what the query did not find, and watch the folders that it looked through."""
-        self.files = {path: one for path, one in self.files.items() if path in self._seen}
+        self.files = {path: file for path, file in self.files.items() if path in self._seen}
         self.is_listed, self._again = True, False
         self._watch(folders)
         self._shown.stop()
@@ -112,7 +112,7 @@ class FolderListing(QObject, Generic[ListedT]):
         listed = tuple(folders)[:_MOST_WATCHED]
         # A folder that is moved away, or a disk that is taken out, changes the one it is in.
         self._parents |= {str(Path(folder).parent) for folder in (*listed, *self._roots())}
-        wanted = {*listed, *(one for one in self._parents if is_folder(Path(one)))}
+        wanted = {*listed, *(folder for folder in self._parents if is_folder(Path(folder)))}
         watched = set(self._watcher.directories())
         if gone := watched - wanted:
             self._watcher.removePaths(tuple(gone))

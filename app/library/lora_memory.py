@@ -49,7 +49,7 @@ class LoraMemory:
 
     def remove_folder(self, folder: str) -> None:
         """Forget a folder; its files stay where they are."""
-        rest = tuple(one for one in self.folders if one != folder)
+        rest = tuple(kept for kept in self.folders if kept != folder)
         self._write(msgspec.structs.replace(self._content, folders=rest))
 
     def used_ns(self, path: str) -> int:

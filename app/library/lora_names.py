@@ -56,4 +56,4 @@ def _root(info: LoraInfo) -> str:
 
 def _has_hash(info: LoraInfo, wanted: str) -> bool:
     """Return True if one of the hashes begins with the other: tools write more or fewer digits."""
-    return any(one.startswith(wanted) or wanted.startswith(one) for one in info.hashes)
+    return any(digest.startswith(wanted) or wanted.startswith(digest) for digest in info.hashes)

@@ -60,7 +60,7 @@ class ModelStore(QObject):
     @property
     def has_own(self) -> bool:
         """True if the folders have a file beside the starter."""
-        return any(not self.is_starter(one) for one in self.listing.files.values())
+        return any(not self.is_starter(file) for file in self.listing.files.values())
 
     def is_starter(self, model: ModelInfo) -> bool:
         """Return True for the model that comes with the application."""

@@ -76,7 +76,7 @@ def find_tools(
 def count_files(folder: Path) -> int:
     """Return the number of files of weights in a named folder, at most `MOST_COUNTED`."""
     folders = folders_of_models(None, [folder])
-    below = chain.from_iterable(weights_below(one, MODEL_SUFFIXES) for one in folders)
+    below = chain.from_iterable(weights_below(folder, MODEL_SUFFIXES) for folder in folders)
     return sum(1 for _ in islice(below, MOST_COUNTED))
 
 

@@ -51,11 +51,11 @@ class WildcardStore(QObject):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the lists, in the order of the alphabet."""
-        return tuple(one.name for one in self.lists)
+        return tuple(words.name for words in self.lists)
 
     def find(self, name: str) -> WordList | None:
         """Return the list of a name; None if there is none."""
-        return next((one for one in self.lists if one.name == name), None)
+        return next((words for words in self.lists if words.name == name), None)
 
     def refresh(self) -> None:
         """Read the folder again."""

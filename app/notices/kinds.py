@@ -232,4 +232,4 @@ def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
     """Return the actions for an error, the best first; `of_a_job`: it ended a job."""
     of_remedies = (action for remedy in error.remedies for action in actions_of(remedy))
     found = dict.fromkeys((*of_remedies, *KINDS[error.code].actions))
-    return tuple(one for one in found if of_a_job or one not in OF_A_JOB)
+    return tuple(action for action in found if of_a_job or action not in OF_A_JOB)

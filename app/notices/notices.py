@@ -103,7 +103,7 @@ class NoticeState(QObject):
 
         What that tells is no latest change, so that reverting again reaches the change before.
         """
-        left = tuple(one for one in self._changes if one.number != notice.number)
+        left = tuple(change for change in self._changes if change.number != notice.number)
         if notice.undo is not None:
             notice.undo()
         self._changes = left
@@ -150,5 +150,5 @@ def _reason(notice: Notice) -> tuple[object, ...]:
     if not isinstance(text, Sentence):
         return notice.message, notice.hint, notice.details
     # Each picture of a batch needs another number of bytes.
-    words = tuple(one for one in text.values if not isinstance(one[1], int | float))
+    words = tuple(value for value in text.values if not isinstance(value[1], int | float))
     return text.template, words, notice.hint, notice.details

@@ -125,13 +125,13 @@ def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a tab
 def start_picture(error: ErrorInfo | None) -> str:
     """Return the picture that a failure offers to start from; empty if none."""
     remedies = error.remedies if error is not None else ()
-    return next((one.path for one in remedies if isinstance(one, StartFrom)), "")
+    return next((remedy.path for remedy in remedies if isinstance(remedy, StartFrom)), "")
 
 
 def pack_wanted(error: ErrorInfo | None) -> str:
     """Return the id of the pack that is a remedy for an error; empty if none is."""
     remedies = error.remedies if error is not None else ()
-    return next((one.pack for one in remedies if isinstance(one, InstallPack)), "")
+    return next((remedy.pack for remedy in remedies if isinstance(remedy, InstallPack)), "")
 
 
 def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)

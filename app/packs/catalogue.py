@@ -199,7 +199,7 @@ def _on(platform: Platform, name: str, described: _Described, builds: Iterable[B
     build = next((build for build in own if _fits(build, platform)), None)
     if build is None:
         facts["unavailable"] = described.unavailable or _why_none_fits(own, platform)
-        anywhere = any(_fits(one, replace(platform, python=one.python)) for one in own)
+        anywhere = any(_fits(build, replace(platform, python=build.python)) for build in own)
         return Pack(id=name, is_for_another_python=anywhere, **facts)
     return Pack(
         id=name,

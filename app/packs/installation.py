@@ -276,7 +276,7 @@ def _require_room(pack: Pack, store: PackStore, source: Path | None) -> None:
 def _taken(wheel: Source, source: Path, wanted: tuple[Source, ...]) -> Path:
     """Return a wheel in a person's folder, or beside the file that was named, when verified."""
     folder = source if source.is_dir() else source.parent
-    if source.is_file() and source.name not in {one.file_name for one in wanted}:
+    if source.is_file() and source.name not in {wheel.file_name for wheel in wanted}:
         raise not_the_file(source, wanted)
     path = folder / wheel.file_name
     try:

@@ -123,13 +123,13 @@ class PackStore:
             for other, folder in state.active.items()
             if other != tried.id and tried.replaces_onnxruntime and self._replaces(folder)
         )
-        active = {one: folder for one, folder in state.active.items() if one not in gone}
+        active = {name: folder for name, folder in state.active.items() if name not in gone}
         previous = dict(state.previous)
         before = active.get(tried.id)
         if before and before != name:
             previous[tried.id] = before
         resting = _without(tried.id, state.inactive)
-        resting |= {one: state.active[one] for one in gone}
+        resting |= {name: state.active[name] for name in gone}
         self._keep(_State(active=active | {tried.id: name}, inactive=resting, previous=previous))
         return gone
 
@@ -250,7 +250,7 @@ class PackStore:
 
 
 def _without(pack: str, folders: Mapping[str, str]) -> dict[str, str]:
-    return {one: name for one, name in folders.items() if one != pack}
+    return {other: name for other, name in folders.items() if other != pack}
 
 
 def _differs(site: Path, file: InstalledFile) -> bool:

@@ -40,7 +40,7 @@ def try_pack(
     cancelled: Callable[[], bool],
 ) -> PackVerdict:
     """Import the pack's modules and run its backends in processes of their own."""
-    backends = (f"--backend={one}" for one in pack.backends)
+    backends = (f"--backend={backend}" for backend in pack.backends)
     command = (
         *(sys.executable, "-I", "-m", "engine.devices.pack_trial", "--parent", str(os.getpid())),
         *(f"--import={module}" for module in imports),

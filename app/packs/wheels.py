@@ -134,9 +134,9 @@ class Unpacker:
         above = {"/".join(parts[:end]) for end in range(1, len(parts))}
         if name in self._folders or not above.isdisjoint(self._files):
             raise WheelError(wheel, f"{name!r} is a file and a folder")
-        for one in (*above, name):
-            folded = unicodedata.normalize("NFC", one).casefold()
-            if self._folded.setdefault(folded, one) != one:
+        for part in (*above, name):
+            folded = unicodedata.normalize("NFC", part).casefold()
+            if self._folded.setdefault(folded, part) != part:
                 raise WheelError(wheel, f"{name!r} is there under another case of letters")
         self._folders |= above
 

@@ -58,7 +58,7 @@ class Batch(QObject):
         name = batch_of(job.id)
         if job.state is JobState.RUNNING and name != self._name:
             self._name = name
-            self._jobs = {one.id: one for one in self._queue.jobs if batch_of(one.id) == name}
+            self._jobs = {job.id: job for job in self._queue.jobs if batch_of(job.id) == name}
         elif job.id not in self._jobs:
             return
         if job.state is JobState.CANCELLED and not job.images:

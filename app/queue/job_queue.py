@@ -181,7 +181,9 @@ class JobQueue(QObject):
 
     def check_room(self, count: int) -> None:
         """Raise EngineError(REQUEST_INVALID) if so many further jobs cannot wait."""
-        coming = (len(one.jobs) for _, one in self._pending if isinstance(one, Submitted))
+        coming = (
+            len(command.jobs) for _, command in self._pending if isinstance(command, Submitted)
+        )
         check_room(self._list.count(JobState.WAITING) + sum(coming), count)
 
     def in_turns(self, changes: Iterator[object]) -> None:

@@ -69,7 +69,7 @@ class Pace(QObject):
         super().__init__(parent)
         path = state / _FILE
         read = recall(path, _DECODER, _MOST_BYTES) or {}
-        self._figures = {key: one for key, one in read.items() if one.is_possible}
+        self._figures = {key: pace for key, pace in read.items() if pace.is_possible}
         unwritable = sentence("The times that pictures take cannot be kept.")
         self._writer = FileWriter(path, self._content, unwritable, self)
         self.failed = self._writer.failed

@@ -18,9 +18,9 @@ _HEAD = (
 def new_text() -> str:
     """Return the text of a file in which every setting is as usual."""
     paragraphs = [_comment(_HEAD), f"version = {VERSION}\n"]
-    for one in stated().values():
-        value = value_text(msgspec.to_builtins(one.default))
-        paragraphs.append(f"{_comment(one.about)}# {one.name} = {value}\n")
+    for setting in stated().values():
+        value = value_text(msgspec.to_builtins(setting.default))
+        paragraphs.append(f"{_comment(setting.about)}# {setting.name} = {value}\n")
     return "\n".join(paragraphs)
 
 

@@ -23,7 +23,7 @@ def news_of(left: Sequence[LeftVersion], versions: Path, version: str) -> list[N
 
     Reads the trees of those versions, for files that are missing: a second each.
     """
-    return [_news(one, versions, version) for one in left if not one.told]
+    return [_news(entry, versions, version) for entry in left if not entry.told]
 
 
 def _news(left: LeftVersion, versions: Path, version: str) -> News:

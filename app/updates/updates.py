@@ -166,7 +166,7 @@ class Updates:
     def news(self) -> list[News]:
         """Return the news of versions that failed; they are told once."""
         left = self._now().left
-        if all(one.told for one in left):
+        if all(entry.told for entry in left):
             return []
         told = news_of(left, self._versions, self.version)
         with suppress(OSError):  # then they are told again

@@ -184,7 +184,12 @@ def _to_json(state: VersionsState) -> dict[str, Any]:
         "starts": state.starts,
         "previous": state.previous,
         "left": [
-            {"version": one.version, "reason": one.reason, "detail": one.detail, "told": one.told}
-            for one in state.left
+            {
+                "version": entry.version,
+                "reason": entry.reason,
+                "detail": entry.detail,
+                "told": entry.told,
+            }
+            for entry in state.left
         ],
     }

@@ -45,7 +45,7 @@ class CardDelegate(QStyledItemDelegate):
         """`room` is the size of a card without its two lines; `weight` is the name's."""
         super().__init__(parent)
         self.theme, self._weight = theme, weight
-        lines = sum(QFontMetrics(one).height() for one in self._fonts(parent.font()))
+        lines = sum(QFontMetrics(font).height() for font in self._fonts(parent.font()))
         # The least size of a card, and the present one.
         self.least = self.cell = room + QSize(0, lines)
 

@@ -19,7 +19,8 @@ class PromptDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self._lines = [
-            QFontMetrics(one).height() for one in (parent.font(), scaled(parent.font(), "caption"))
+            QFontMetrics(font).height()
+            for font in (parent.font(), scaled(parent.font(), "caption"))
         ]
 
     def sizeHint(  # noqa: N802 (Qt's name)

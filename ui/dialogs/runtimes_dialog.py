@@ -74,7 +74,9 @@ class RuntimesDialog(QDialog):
                 pass
         card = self.cards[pack]
         self.rows.ensureWidgetVisible(card)
-        button = next((one for one in card.buttons.values() if not one.isHidden()), card.more)
+        button = next(
+            (button for button in card.buttons.values() if not button.isHidden()), card.more
+        )
         button.setFocus()
 
     def _connect(self) -> None:

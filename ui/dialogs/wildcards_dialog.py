@@ -162,11 +162,11 @@ class WildcardsDialog(QDialog):
         shown = self._shown.name if self._shown else ""
         self.names.blockSignals(True)
         self.names.clear()
-        for one in self._store.lists:
-            item = QListWidgetItem(f"{one.name} · {len(one.entries)}")
-            item.setData(Qt.ItemDataRole.UserRole, one.name)
+        for words in self._store.lists:
+            item = QListWidgetItem(f"{words.name} · {len(words.entries)}")
+            item.setData(Qt.ItemDataRole.UserRole, words.name)
             self.names.addItem(item)
-            if one.name == shown:
+            if words.name == shown:
                 self.names.setCurrentItem(item)
         self.names.blockSignals(False)
 
@@ -177,10 +177,10 @@ class WildcardsDialog(QDialog):
                 return
         self._show_list(None)
 
-    def _show_list(self, one: WordList | None) -> None:
-        self._shown = one
-        self.name.setText(one.name if one else "")
-        text = one.text if one else ""
+    def _show_list(self, words: WordList | None) -> None:
+        self._shown = words
+        self.name.setText(words.name if words else "")
+        text = words.text if words else ""
         is_wrapped = all(len(line) <= LONGEST_LINE for line in text.split("\n"))
         mode = QPlainTextEdit.LineWrapMode
         self.text.setLineWrapMode(mode.WidgetWidth if is_wrapped else mode.NoWrap)
@@ -246,7 +246,7 @@ class WildcardsDialog(QDialog):
     def _free_name(self) -> str:
         name = self.tr("list")
         numbered = (f"{name} {number}" for number in count(2))
-        return next(one for one in chain((name,), numbered) if self._store.find(one) is None)
+        return next(free for free in chain((name,), numbered) if self._store.find(free) is None)
 
     def _save(self) -> None:
         name, text = self.name.text(), self.text.toPlainText()

@@ -54,7 +54,9 @@ class QueueDrawer(QFrame):
         self.clear_failed = QPushButton(self.tr("Clear failed"))
         self.clear_finished = QPushButton(self.tr("Clear finished"))
         self.smaller = QPushButton()
-        self.buttons = {one.name: IconButton(theme, one.name, one.text) for one in self._actions}
+        self.buttons = {
+            action.name: IconButton(theme, action.name, action.text) for action in self._actions
+        }
         self.dismiss = IconButton(theme, "close", self.tr("Close the queue"))
         self._lay_out()
         self._connect()

@@ -69,7 +69,7 @@ class QueueList(QListView):
         """Return the first and the last row of each range of selected rows, in their order."""
         # All of ten thousand rows are one of them, but ten thousand indexes.
         selection = self.selectionModel().selection()
-        return sorted((one.top(), one.bottom()) for one in selection.toList())
+        return sorted((span.top(), span.bottom()) for span in selection.toList())
 
     def act(self, action: QueueAction) -> None:
         """Run an action on the selected jobs that it fits."""
@@ -103,7 +103,9 @@ class QueueList(QListView):
         self._row, self._kept = self.currentIndex().row(), frozenset()
         ranges = self._ranges()
         if sum(bottom - top + 1 for top, bottom in ranges) > _MANY:
-            self._kept = frozenset(chain.from_iterable(self._jobs.jobs_in(*one) for one in ranges))
+            self._kept = frozenset(
+                chain.from_iterable(self._jobs.jobs_in(*span) for span in ranges)
+            )
             with QSignalBlocker(self.selectionModel()):
                 self.selectionModel().clearSelection()
 

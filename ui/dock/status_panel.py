@@ -64,7 +64,7 @@ class StatusPanel(QWidget):
         if job.state is not JobState.DONE:
             return
         batch = batch_of(job.id)
-        numbers = [one.id for one in self._session.queue.jobs if _belongs(one, batch)]
+        numbers = [job.id for job in self._session.queue.jobs if _belongs(job, batch)]
         if len(numbers) == 1 or job.id not in numbers:
             say(self, self.tr("The picture is finished."))
             return

@@ -198,7 +198,7 @@ class Browser(QWidget):
         """Show what a search found; the choice stays, as far as it was found again."""
         is_same, self._shown = query == self._shown, query
         there = set(found.ids) if self._wanted else set[int]()
-        wanted, self._wanted = [one for one in self._wanted if one in there], ()
+        wanted, self._wanted = [id_ for id_ in self._wanted if id_ in there], ()
         if found.ids == self.model.ids and not wanted:
             self.model.forget_rows()
         else:

@@ -197,8 +197,8 @@ class Comparison(QWidget):
             return
         differences = differing(known)
         for number, pane in enumerate(self.panes):
-            values = [one.values[number] for one in differences]
-            pane.show_differences([one.label for one in differences], values)
+            values = [difference.values[number] for difference in differences]
+            pane.show_differences([difference.label for difference in differences], values)
         self.same.setText(
             self.tr("All else is the same.")
             if differences

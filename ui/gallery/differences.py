@@ -28,5 +28,8 @@ def differing(pictures: Sequence[Sequence[Fact]]) -> list[Difference]:
     own = (translate("facts", "Saved"), translate("facts", "File"))
     told = [{fact.label: fact.text[:_LONGEST] for fact in facts} for facts in pictures]
     labels = dict.fromkeys(label for facts in told for label in facts if label not in own)
-    rows = (Difference(label, tuple(one.get(label, _UNTOLD) for one in told)) for label in labels)
+    rows = (
+        Difference(label, tuple(settings.get(label, _UNTOLD) for settings in told))
+        for label in labels
+    )
     return [row for row in rows if len(set(row.values)) > 1]

@@ -131,7 +131,9 @@ class FoldersPane(QWidget):
         # Kept: a scan that begins or ends fills the list, too, and folders may be thousands.
         if root not in self._counts:
             folders = self._facets.folders
-            self._counts[root] = sum(one.count for one in folders if root.has(Path(one.name)))
+            self._counts[root] = sum(
+                folder.count for folder in folders if root.has(Path(folder.name))
+            )
         return self._counts[root]
 
     def _on_current(self) -> None:
@@ -145,7 +147,7 @@ class FoldersPane(QWidget):
     @property
     def _watched(self) -> WatchedFolder | None:
         """The chosen folder with what is known of it, None for all."""
-        return next((one for one in self._index.folders if one.path == self.folder), None)
+        return next((folder for folder in self._index.folders if folder.path == self.folder), None)
 
     def _refresh(self) -> None:
         watched = self._watched

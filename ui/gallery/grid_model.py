@@ -73,7 +73,7 @@ class GridModel(DraggedPictures):
             start = page * _PAGE
             ids = self.ids[start : start + _PAGE]
             found = {row.id: row for row in self._index.rows(ids)}
-            self._pages[page] = [found.get(one) for one in ids]
+            self._pages[page] = [found.get(id_) for id_ in ids]
             if len(self._pages) > _PAGES:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(page)

@@ -350,7 +350,7 @@ class GridView(QListView):
     def _heading_at(self, place: QPoint) -> int | None:
         """Return the section whose heading is drawn at a place; the upper one of two."""
         places = dict(self._headings(self.verticalOffset()))
-        return next((one for one in sorted(places) if places[one].contains(place)), None)
+        return next((number for number in sorted(places) if places[number].contains(place)), None)
 
     def _choose_section(self, section: int, modifiers: Qt.KeyboardModifier) -> None:
         """Choose a section's pictures alone; with Ctrl add them, or take them out again."""

@@ -140,7 +140,7 @@ class GalleryPage(QWidget):
 
     def choose_pictures(self, paths: Sequence[str]) -> None:
         """Choose pictures in the grid, as far as they are in watched folders."""
-        found = [one for path in paths if (one := self._index.id_of(path)) is not None]
+        found = [id_ for path in paths if (id_ := self._index.id_of(path)) is not None]
         self.browse()
         if found:
             self.browser.choose(found)

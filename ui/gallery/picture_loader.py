@@ -97,7 +97,10 @@ class PictureLoader(QObject):
     ) -> None:
         self._busy = False
         self._kept[loaded.path] = loaded
-        while len(self._kept) > 1 and sum(one.bytes for one in self._kept.values()) > _BUDGET_BYTES:
+        while (
+            len(self._kept) > 1
+            and sum(picture.bytes for picture in self._kept.values()) > _BUDGET_BYTES
+        ):
             self._kept.popitem(last=False)
         for then in wanting:
             then(loaded)

@@ -146,9 +146,9 @@ class SearchBar(QWidget):
             if button is not self.order:
                 flow.addWidget(button)
         height = self.favourites.sizeHint().height()
-        for one in (self.found, self.clear):
-            one.setFixedHeight(height)
-            flow.addWidget(one)
+        for widget in (self.found, self.clear):
+            widget.setFixedHeight(height)
+            flow.addWidget(widget)
         line = QHBoxLayout()
         line.setSpacing(S)
         line.addWidget(self.words, 1)
@@ -182,8 +182,8 @@ class SearchBar(QWidget):
         for button in self.filters:
             button.show_query(self.query)
         self.favourites.setChecked(self.query.favourites)
-        for one in (self.clear, self.found):
-            one.setVisible(self.narrows)
+        for widget in (self.clear, self.found):
+            widget.setVisible(self.narrows)
 
     def _models(self) -> list[Choice | None]:
         return _counted(self.tr("Any model"), "model", self._facets.models)
@@ -314,11 +314,11 @@ def _counted(anything: str, field: str, counts: Sequence[Count]) -> list[Choice 
         None,
         *(
             Choice(
-                f"{one.name[:_LONGEST_NAME]}  ({locale.toString(one.count)})",
-                {field: one.name},
-                one.name,
+                f"{entry.name[:_LONGEST_NAME]}  ({locale.toString(entry.count)})",
+                {field: entry.name},
+                entry.name,
             )
-            for one in counts[:_MOST_CHOICES]
+            for entry in counts[:_MOST_CHOICES]
         ),
     ]
 

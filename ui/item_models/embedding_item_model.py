@@ -94,7 +94,7 @@ class EmbeddingItemModel(QAbstractListModel):
             case _ if role == ABOUT_ROLE:
                 return embedding_summary(self._session.embeddings.info(name))
             case _ if role == CHOSEN_ROLE:
-                return any(self.is_named(name, negative=one) for one in (False, True))
+                return any(self.is_named(name, negative=negative) for negative in (False, True))
             case _ if role == SUITED_ROLE:
                 return self.is_suited(name)
             case _:

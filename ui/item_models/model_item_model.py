@@ -86,7 +86,9 @@ class ModelItemModel(QAbstractListModel):
     @property
     def group_size(self) -> int:
         """The number of models in the group that is shown, before search and filters."""
-        return sum(bool(one.problem) == self._broken for one in self._session.models.store.models)
+        return sum(
+            bool(model.problem) == self._broken for model in self._session.models.store.models
+        )
 
     def info_at(self, row: int) -> ModelInfo:
         """Return the model in a row."""

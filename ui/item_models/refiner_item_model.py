@@ -39,10 +39,10 @@ class RefinerItemModel(QAbstractListModel):
     def offer(self, checkpoint: Path, refiner: str | None) -> None:
         """Offer what may refine the pictures of a checkpoint, and the chosen refiner."""
         left_out = self._others | {str(checkpoint)}
-        offered = [one for one in self._listed if one[0] not in left_out]
+        offered = [entry for entry in self._listed if entry[0] not in left_out]
         if refiner is not None and all(path != refiner for path, _ in offered):
             offered.append((refiner, Path(refiner).stem))
-        offered.sort(key=lambda one: _NAMED_SO not in one[1].lower())
+        offered.sort(key=lambda entry: _NAMED_SO not in entry[1].lower())
         if offered != self._offered:
             self.beginResetModel()
             self._offered = offered
@@ -77,7 +77,7 @@ class RefinerItemModel(QAbstractListModel):
 
     def row_of(self, path: str | None) -> int:
         """Return the row of a checkpoint; the row of no refiner where it is not offered."""
-        rows = (row for row, (one, _) in enumerate(self._offered, 1) if one == path)
+        rows = (row for row, (own, _) in enumerate(self._offered, 1) if own == path)
         return next(rows, 0)
 
     def _list(self) -> None:

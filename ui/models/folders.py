@@ -99,14 +99,14 @@ class FoldersView(QWidget):
         watched, found = folders.watched, folders.found
         shown = [row.kind for row in self.watched], [row.offer for row in self.offers]
         if shown == (list(map(_kind, watched)), list(found)):
-            for row, one in zip(self.watched, watched, strict=True):
-                row.show_files(one)
+            for row, files in zip(self.watched, watched, strict=True):
+                row.show_files(files)
             return
         for row in (*self.watched, *self.offers):
             row.hide()
             row.deleteLater()
-        self.watched = [FolderRow(self._session, self._theme, one) for one in watched]
-        self.offers = [OfferRow(self._session, one) for one in found]
+        self.watched = [FolderRow(self._session, self._theme, folder) for folder in watched]
+        self.offers = [OfferRow(self._session, offer) for offer in found]
         for row in self.watched:
             self._rows.addWidget(row)
         for row in self.offers:

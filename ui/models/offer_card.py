@@ -67,8 +67,8 @@ class OfferCard(QFrame):
         page, file = offer.page, offer.file
         self.title.setText(breakable(page.title))
         self.files.clear()
-        for one in page.files:
-            self.files.addItem(_file_words(one))
+        for offered in page.files:
+            self.files.addItem(_file_words(offered))
         self.files.setCurrentIndex(offer.chosen)
         for part in (self.files, self._files_label):
             part.setVisible(len(page.files) > 1)

@@ -92,9 +92,9 @@ class AdvancedPanel(QWidget):
     def _align(self) -> None:
         rows = [label for rows in self.groups.values() for label in rows.labels]
         parts = self.vae.labels + self.parts.labels
-        one = (self.steps.label, self.guidance.label, self.faster.label, self.device.label)
+        own = (self.steps.label, self.guidance.label, self.faster.label, self.device.label)
         others = self.method.labels + self.refiner.labels + self.declaration.labels
-        align((*one, *rows, *parts, *others))
+        align((*own, *rows, *parts, *others))
 
     def _section(self, where: QVBoxLayout, name: str, title: str) -> tuple[Section, QVBoxLayout]:
         """Add an empty section; return it with the column of its content."""

@@ -113,7 +113,7 @@ class BatchPanel(QWidget):
 
     def _open(self, job: str) -> None:
         """Show a picture, or the one that is being made, alone."""
-        state = next((one for one in self._session.batch.jobs if one.id == job), None)
+        state = next((shown for shown in self._session.batch.jobs if shown.id == job), None)
         if state is not None and state.images:
             self._session.view.choose(state.images[-1])
         elif state is not None and state.state is JobState.RUNNING:

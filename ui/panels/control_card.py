@@ -167,7 +167,9 @@ class ControlCard(LayerCard):
         kind, own = kind_of(layer, row.info), self._list.own_features
         if own is not None and self._is_by_model(layer):
             kind = kind or own.own_map
-        serving = [name for name, one in PREPROCESSORS.items() if kind in one.serves]
+        serving = [
+            name for name, preprocessor in PREPROCESSORS.items() if kind in preprocessor.serves
+        ]
         others = [name for name in PREPROCESSORS if name not in serving]
         box = self.preprocessor
         if serving != self._serving:

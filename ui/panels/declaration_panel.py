@@ -126,7 +126,7 @@ class DeclarationPanel(QWidget):
         answer = self._session.checkpoints.answer(self._session.generation.checkpoint)
         found = answer.family if isinstance(answer, CheckpointInfo) else ""
         family, known = override.family or found, self._session.checkpoints.families
-        variants = next((one.variants for one in known if one.name == family), ())
+        variants = next((entry.variants for entry in known if entry.name == family), ())
         offered: list[tuple[str, str | None]] = [(automatic(), None)]
         offered += [(title, name) for name, title in variants]
         if override.variant is not None and override.variant not in dict(variants):

@@ -45,7 +45,7 @@ class DeviceChoice(QWidget):
         wanted = self._form.backend
         entries.setdefault(wanted, self.tr("{name} (not found)").format(name=wanted))
         self.box.clear()
-        times = {one.backend: device_pace(one) for one in reversed(self._devices.devices)}
+        times = {device.backend: device_pace(device) for device in reversed(self._devices.devices)}
         times[_AUTOMATIC] = self.tr("The fastest device with correct results.")
         for backend, name in entries.items():
             self.box.add_choice(name, backend, times.get(backend, ""))

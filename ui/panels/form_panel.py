@@ -249,7 +249,7 @@ class FormPanel(QScrollArea):
         self.lists.clicked.connect(partial(self.show_lists, ""))
         for panel in (self.prompt_panel, self.negative_panel):
             panel.make_list.clicked.connect(
-                lambda _=False, one=panel: self.show_lists(one.missing_list)
+                lambda _=False, own=panel: self.show_lists(own.missing_list)
             )
 
     def show_lists(self, new: str) -> "WildcardsDialog":

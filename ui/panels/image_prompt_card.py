@@ -77,7 +77,7 @@ class ImagePromptCard(LayerCard):
         self.no_encoder.setVisible(bool(words))
         self.blocks.show_value(layer.blocks)
         self.scaling.show_value(layer.scaling)
-        self.further.show_file(", ".join(Path(one).name for one in layer.further) or None)
+        self.further.show_file(", ".join(Path(path).name for path in layer.further) or None)
         self.combination.show_value(layer.combination)
         self.combination.setVisible(bool(layer.further))
         self.area.show_file(layer.mask)

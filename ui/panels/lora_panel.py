@@ -73,11 +73,11 @@ class LoraPanel(CardList[LoraRowPanel]):
         for row, panel in zip(rows, self.cards, strict=True):
             self._show(row, panel)
         self._show_use()
-        found = [one.name for one in named if one.info is not None and not one.alike]
+        found = [lora.name for lora in named if lora.info is not None and not lora.alike]
         text = self.tr("The prompt also names {names}.").format(names=", ".join(found))
         self.named.setText(breakable(text))
         self.named.setVisible(bool(found))
-        self._show_questions([one for one in named if one.info is None or one.alike])
+        self._show_questions([lora for lora in named if lora.info is None or lora.alike])
         self.heading.setVisible(bool(rows) or bool(named))
         self.add.setText(
             self.tr("Add a LoRA…") if rows else self.tr("LoRA: add a style or a subject…")
@@ -150,7 +150,7 @@ class LoraPanel(CardList[LoraRowPanel]):
         for row in self.questions:
             row.hide()
             row.deleteLater()
-        self.questions = [NamedRow(one) for one in named]
+        self.questions = [NamedRow(lora) for lora in named]
         column = self._asked.layout()
         assert column is not None
         for row in self.questions:

@@ -224,7 +224,7 @@ def _kinds(kind: Any) -> list[type]:
     """Return the types that a value may have, without None; tuples without their contents."""
     is_union = get_origin(kind) in (Union, UnionType)
     every = get_args(kind) if is_union else (kind,)
-    return [cast("type", get_origin(one) or one) for one in every if one is not type(None)]
+    return [cast("type", get_origin(kind) or kind) for kind in every if kind is not type(None)]
 
 
 def _range(field: RequestField, *, whole: bool) -> NumberRange:

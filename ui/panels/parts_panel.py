@@ -53,7 +53,7 @@ class PartsPanel(QWidget):
         """Ask for the file of a part."""
         models = self._session.checkpoints.models
         folders = [models / name for name in _VAE_FOLDERS] if part == VAE else []
-        folder = next((one for one in folders if one.is_dir()), models)
+        folder = next((folder for folder in folders if folder.is_dir()), models)
         title = self.tr("A file with this part: {part}").format(part=part_label(part))
         name, _ = QFileDialog.getOpenFileName(self, title, nearest_folder(folder), _FILTER)
         if name:

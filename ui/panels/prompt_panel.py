@@ -126,7 +126,7 @@ class PromptPanel(QWidget):
         """Return the places of LoRAs that are not found; the rows of LoRAs offer the remedy."""
         if self._state is not self._session.prompts.prompt:
             return []
-        lost = [re.escape(one.name) for one in self._session.lora_list.named if one.info is None]
+        lost = [re.escape(lora.name) for lora in self._session.lora_list.named if lora.info is None]
         if not lost:
             return []
         tag = re.compile(rf"<(?:lora|lyco):\s*(?:{'|'.join(lost)})\s*(?=[:>])")
@@ -138,8 +138,8 @@ class PromptPanel(QWidget):
 
     def _complete(self, before: str) -> Completions:
         session = self._session
-        suited = (one for one in session.loras.loras if session.lora_list.suits(one))
-        loras = tuple(dict.fromkeys(lora_name(one) for one in suited if not one.problem))
+        suited = (lora for lora in session.loras.loras if session.lora_list.suits(lora))
+        loras = tuple(dict.fromkeys(lora_name(lora) for lora in suited if not lora.problem))
         names = Names(loras, session.loras.embeddings, session.wildcards.names)
         return completions(before, convention_of(session.generation.convention), names)
 

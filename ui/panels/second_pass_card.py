@@ -73,7 +73,7 @@ class SecondPassCard(ListedCard):
         self.result = plain_label("", "caption", wrap=True)
         self.numbers = {name: self._number(name) for name in _NUMBERS}
         self.sampler, self.schedule = self._methods()
-        resamplings = [(one, *upscaler_words(one.value)) for one in Resampling]
+        resamplings = [(method, *upscaler_words(method.value)) for method in Resampling]
         self.resampling = ChoiceRow(
             theme, self.tr("To the size by"), resamplings, partial(self._change, "resampling")
         )
@@ -140,8 +140,12 @@ class SecondPassCard(ListedCard):
 
     def _methods(self) -> tuple[ChoiceRow, ChoiceRow]:
         same = (None, automatic(), self.tr("As in the first pass."))
-        samplers = [(one, method_name(one), sampler_about(one)) for one in SamplerName]
-        schedules = [(one, method_name(one), schedule_about(one)) for one in ScheduleName]
+        samplers = [
+            (sampler, method_name(sampler), sampler_about(sampler)) for sampler in SamplerName
+        ]
+        schedules = [
+            (schedule, method_name(schedule), schedule_about(schedule)) for schedule in ScheduleName
+        ]
         sampler, schedule = (partial(self._change, name) for name in ("sampler", "schedule"))
         return (
             ChoiceRow(self._theme, self.tr("Sampler"), [same, *samplers], sampler),
@@ -244,10 +248,10 @@ class SecondPassCard(ListedCard):
             return stated
         files = usable(session, kind)
         if kind is ModelKind.UPSCALER:
-            named = (one.path for one in files if is_called(one.path, stated))
+            named = (file.path for file in files if is_called(file.path, stated))
         else:
             wanted = bare_name(stated)
-            named = (one.path for one in files if bare_name(one.path) == wanted)
+            named = (file.path for file in files if bare_name(file.path) == wanted)
         return next(named, None)
 
     def _tell(self, label: QLabel, words: str) -> None:
@@ -271,7 +275,9 @@ class SecondPassCard(ListedCard):
 
     def _summarise(self, shown: SecondPass) -> None:
         """Tell in the folded heading what differs from the first pass."""
-        words: list[str] = [method_name(one) for one in (shown.sampler, shown.schedule) if one]
+        words: list[str] = [
+            method_name(method) for method in (shown.sampler, shown.schedule) if method
+        ]
         if shown.checkpoint is not None:
             words.append(Path(shown.checkpoint).stem)
         if shown.prompt is not None or shown.negative_prompt is not None:

@@ -62,7 +62,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         # Here, as the window starts sooner without the tools' rules for sizes.
         from app.form.second_pass_sizes import pass_sizes
 
-        if any(_states_file(one) for one in passes):
+        if any(_states_file(second) for second in passes):
             self._session.models.store.list_once()
         sizes = pass_sizes(self._state)
         for at, card in enumerate(self.cards):

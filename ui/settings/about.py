@@ -53,14 +53,14 @@ class LicencesRow(SettingRow):
 
     def _take(self, found: tuple[Licence, ...]) -> None:
         self._licences = found
-        for one in found:
-            licence = one.licence or translate("Settings", "see its text")
-            self.parts.addItem(f"{one.name} {one.version} · {licence}")
+        for package in found:
+            licence = package.licence or translate("Settings", "see its text")
+            self.parts.addItem(f"{package.name} {package.version} · {licence}")
 
     def _show(self, row: int) -> None:
-        one = self._licences[row]
+        package = self._licences[row]
         missing = translate("Settings", "Its package has no text of the licence.")
-        self.text.setPlainText(one.text or missing)
+        self.text.setPlainText(package.text or missing)
 
 
 class ReportRow(SettingRow):

@@ -68,7 +68,7 @@ class SettingsPage(QWidget):
             # The stylesheet's height comes too late for a list that is not yet shown.
             item.setSizeHint(QSize(0, CONTROL_HEIGHT))
         self.area = scroll_area(self.tr("Settings"))
-        self.headings = [plain_label(one.title, "title") for one in self.sections]
+        self.headings = [plain_label(section.title, "title") for section in self.sections]
         self._rows = QWidget()
         self._columns = [QVBoxLayout() for _ in self.sections]
         self._unfinished = list(range(len(self.sections)))

@@ -19,9 +19,9 @@ def restyle(windows: Sequence[QWidget]) -> Iterator[None]:
 
 def _restyle(windows: Sequence[QWidget]) -> Iterator[None]:
     # Between the slices, widgets and windows are deleted.
-    found = [(one, *one.findChildren(QWidget)) for one in windows if isValid(one)]
-    everything = [one for of_window in found for one in of_window]
-    in_sight = [not one.visibleRegion().isEmpty() for one in everything]
+    found = [(window, *window.findChildren(QWidget)) for window in windows if isValid(window)]
+    everything = [widget for of_window in found for widget in of_window]
+    in_sight = [not widget.visibleRegion().isEmpty() for widget in everything]
     yield
     for wanted in (True, False):
         for widget, is_seen in zip(everything, in_sight, strict=True):

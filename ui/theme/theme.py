@@ -108,7 +108,9 @@ class Theme(QObject):
         self.colours, self._is_applied = colours, True
         self._icons.clear()
         self._application.setPalette(palette(colours))
-        windows = [one for one in self._application.topLevelWidgets() if one in self._dressed]
+        windows = [
+            window for window in self._application.topLevelWidgets() if window in self._dressed
+        ]
         if self._restyling is not None:
             self._restyling.stop()
         self._restyling = Slices(restyle(windows), self) if windows else None

@@ -107,7 +107,7 @@ class ChoiceFilter(QSortFilterProxyModel):
         if isinstance(model, Searched):
             return [text.casefold() for text in model.searched_texts()]
         entries = (model.index(row, 0) for row in range(model.rowCount()))
-        return [None if is_heading(one) else _searched(one) for one in entries]
+        return [None if is_heading(entry) else _searched(entry) for entry in entries]
 
 
 def _changes(model: QAbstractItemModel) -> tuple[SignalInstance, ...]:

@@ -46,9 +46,9 @@ class CompletionList(QListWidget):
         if tuple(names) != self._names:
             self._names = tuple(names)
             self.clear()
-            for one in names:
-                item = QListWidgetItem(one.name)
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, self._spoken(one))
+            for completion in names:
+                item = QListWidgetItem(completion.name)
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, self._spoken(completion))
                 self.addItem(item)
             self.setCurrentRow(0)
         if not names:
@@ -58,14 +58,14 @@ class CompletionList(QListWidget):
         self.raise_()
         self.show()
 
-    def _spoken(self, one: Completion) -> str:
+    def _spoken(self, completion: Completion) -> str:
         """Return a name with its kind, as a screen reader says it."""
         kind = {
             NameKind.LORA: self.tr("LoRA"),
             NameKind.EMBEDDING: self.tr("embedding"),
             NameKind.WILDCARD: self.tr("list of words"),
-        }[one.kind]
-        return f"{one.name}, {kind}"
+        }[completion.kind]
+        return f"{completion.name}, {kind}"
 
     def move_by(self, rows: int) -> None:
         """Highlight another name; from the last follows the first."""

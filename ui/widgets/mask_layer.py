@@ -178,6 +178,6 @@ class MaskLayer(QObject):
     def _add(self, edit: _Edit) -> None:
         self._done.append(edit)
         self._undone.clear()
-        while len(self._done) > 1 and sum(one.size for one in self._done) > _UNDO_BYTES:
+        while len(self._done) > 1 and sum(change.size for change in self._done) > _UNDO_BYTES:
             del self._done[0]
         self.edited.emit()

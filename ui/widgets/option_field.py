@@ -119,7 +119,7 @@ class PairField(QWidget):
         super().__init__()
         self._default = default
         of_each = default or (None, None)
-        self.fields = tuple(OptionField(within, one, automatic) for one in of_each)
+        self.fields = tuple(OptionField(within, default, automatic) for default in of_each)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(XS)
@@ -133,7 +133,11 @@ class PairField(QWidget):
 
     def show_value(self, value: tuple[Number, Number] | None) -> None:
         """Show two numbers, or nothing, without emitting `edited`."""
-        if value is None and None in self._values and any(one is not None for one in self._values):
+        if (
+            value is None
+            and None in self._values
+            and any(value is not None for value in self._values)
+        ):
             # One of the two is typed already.
             return
         self._values = list(value or self._default or (None, None))

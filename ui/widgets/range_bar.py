@@ -259,5 +259,5 @@ class RangeField(QWidget):
         self.bar.end.setAccessibleName(end)
 
     def _tell(self, value: Range) -> None:
-        low, high = (self.locale().toString(round(100 * one)) for one in value)
+        low, high = (self.locale().toString(round(100 * end)) for end in value)
         self.words.setText(self.tr("{low}–{high} %").format(low=low, high=high))  # noqa: RUF001
