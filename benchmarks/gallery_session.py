@@ -110,7 +110,9 @@ class Session:
             facets_ms=self._facets_ms(),
             rate_ms=_median_ms(lambda: self.index.rate(ids[:_PAGE], 3), rounds=1),
             memory=private_bytes(os.getpid()) or 0,
-            index_bytes=sum(one.stat().st_size for one in (self._folder / "cache").rglob("index*")),
+            index_bytes=sum(
+                file.stat().st_size for file in (self._folder / "cache").rglob("index*")
+            ),
         )
         self.index.close()
         return figures

@@ -37,7 +37,11 @@ class Compilation:
         return [
             *(f"beside={folder}" for folder in self.beside),
             *(f"documented={folder}" for folder in self.documented),
-            *(f"bundled={one}={zip_}" for zip_, folders in self.bundles.items() for one in folders),
+            *(
+                f"bundled={folder}={zip_}"
+                for zip_, folders in self.bundles.items()
+                for folder in folders
+            ),
             *(f"instead={folder}" for folder in self.instead),
             *(f"packed={folder}={archive}" for folder, archive in pairs),
         ]

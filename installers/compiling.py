@@ -88,7 +88,7 @@ def _move_into(archive: Path, files: list[tuple[Path, str]]) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    for path in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
+    for path in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
         if not any(path.iterdir()) and path.name != "lib-dynload":
             path.rmdir()
 

@@ -120,7 +120,7 @@ def wheel(name: str, version: str, platform: Platform) -> Wheel:
             ranked.append((rank, file_name, _wheel(entry, name, version, tag)))
     if not ranked:
         raise IndexLacks(f"The index has no wheel of {name} {version} for {platform.uv}.")
-    return min(ranked, key=lambda one: one[:2])[2]
+    return min(ranked, key=lambda entry: entry[:2])[2]
 
 
 def _wheel(entry: Mapping[str, object], name: str, version: str, tag: Tag) -> Wheel:

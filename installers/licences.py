@@ -81,7 +81,11 @@ def parts(inputs: Inputs, target: Target) -> list[Part]:
     reviewed = {entry.name: entry for entry in document.parts}
     shipped = [
         *inputs.wheels_for(target),
-        *(one for one in inputs.files if target in one.targets and one.name not in document.tools),
+        *(
+            file
+            for file in inputs.files
+            if target in file.targets and file.name not in document.tools
+        ),
     ]
     found = (_part(file, reviewed.get(file.name, _Entry(file.name))) for file in shipped)
     return sorted(found, key=lambda part: part.file.name)

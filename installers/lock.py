@@ -56,13 +56,13 @@ def _merged(wheels: Iterable[File]) -> list[File]:
     """Return each wheel once, with all the systems that take it, sorted by name."""
     targets: dict[str, list[Target]] = defaultdict(list)
     first: dict[str, File] = {}
-    for one in wheels:
-        first.setdefault(one.url, one)
-        targets[one.url].extend(one.targets)
+    for file in wheels:
+        first.setdefault(file.url, file)
+        targets[file.url].extend(file.targets)
     merged = (
-        msgspec.structs.replace(one, targets=tuple(targets[url])) for url, one in first.items()
+        msgspec.structs.replace(file, targets=tuple(targets[url])) for url, file in first.items()
     )
-    return sorted(merged, key=lambda one: (one.name, one.url))
+    return sorted(merged, key=lambda file: (file.name, file.url))
 
 
 if __name__ == "__main__":

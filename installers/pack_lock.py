@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _toml(build: Build) -> str:
     """Return a build as a table, each wheel on a line of its own."""
     wheels = "".join(
-        f'  {{ url = "{one.url}", size = {one.size}, sha256 = "{one.sha256}" }},\n'
-        for one in build.wheels
+        f'  {{ url = "{wheel.url}", size = {wheel.size}, sha256 = "{wheel.sha256}" }},\n'
+        for wheel in build.wheels
     )
     return (
         f'\n[[builds]]\npack = "{build.pack}"\nversion = "{build.version}"\n'
@@ -85,10 +85,10 @@ def _build(
     of_the_app = resolved("\n".join(base), pins, platform)
     # What trees leave out, a pack brings itself.
     there = of_the_app.keys() - read_trim().left_out
-    fixed = "\n".join(f"{one}=={version}" for one, version in of_the_app.items())
+    fixed = "\n".join(f"{name}=={version}" for name, version in of_the_app.items())
     every = resolved("\n".join(own), fixed, platform)
     skipped = {*there, *without}
-    wheels = tuple(wheel(one, every[one], platform) for one in every if one not in skipped)
+    wheels = tuple(wheel(name, every[name], platform) for name in every if name not in skipped)
     sys.stderr.write(f"{name} on {platform.system}: {', '.join(w.name for w in wheels)}\n")
     version = every[canonicalize_name(Requirement(own[0]).name)]
     return Build(
@@ -96,9 +96,9 @@ def _build(
         version=version,
         system=platform.system,
         machine=platform.machine,
-        python=next((one.python for one in wheels if one.python), ""),
-        disk_bytes=sum(_unpacked(one.url, drop) for one in wheels),
-        wheels=tuple(PinnedWheel(one.url, one.size, one.sha256) for one in wheels),
+        python=next((wheel.python for wheel in wheels if wheel.python), ""),
+        disk_bytes=sum(_unpacked(wheel.url, drop) for wheel in wheels),
+        wheels=tuple(PinnedWheel(wheel.url, wheel.size, wheel.sha256) for wheel in wheels),
     )
 
 

@@ -103,7 +103,9 @@ def table(sizes: Mapping[str, Sizes]) -> str:
     )
     rows.append(["total", *(f"{sizes[name].total / _MB:.1f}" for name in names)])
     rows.append(["limit", *(str(LIMIT) for _ in names)])
-    return "\n".join(f"{first:18}" + "".join(f"{one:>16}" for one in rest) for first, *rest in rows)
+    return "\n".join(
+        f"{first:18}" + "".join(f"{part:>16}" for part in rest) for first, *rest in rows
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -117,7 +119,7 @@ def main(arguments: Sequence[str]) -> int:
             if (built / "version.json").is_file():
                 sizes[f"{name} (built)"] = measured(built)
     print(table(sizes))
-    too_large = [name for name, one in sizes.items() if one.total > LIMIT * _MB]
+    too_large = [name for name, size in sizes.items() if size.total > LIMIT * _MB]
     for name in too_large:
         print(f"{name} takes more than {LIMIT} MB.", file=sys.stderr)
     return 1 if too_large else 0

@@ -81,13 +81,13 @@ def place_packages(tree: Tree) -> None:
 
 def trim_runtime(tree: Tree) -> None:
     """Leave out of the interpreter what the reviewed list names."""
-    entries = (one for one in read_trim().entries if one.of.startswith(_RUNTIME))
+    entries = (entry for entry in read_trim().entries if entry.of.startswith(_RUNTIME))
     trim(tree.root, entries, tree.target)
 
 
 def trim_packages(tree: Tree) -> None:
     """Leave out of the packages what the reviewed list names."""
-    entries = (one for one in read_trim().entries if not one.of.startswith(_RUNTIME))
+    entries = (entry for entry in read_trim().entries if not entry.of.startswith(_RUNTIME))
     trim(tree.root, entries, tree.target)
     _copy(REPOSITORY / "installers" / "onnx_names.py", tree.site / "onnx" / "onnx_cpp2py_export.py")
 
@@ -108,7 +108,7 @@ def place_code(tree: Tree) -> None:
 
 
 def _is_shipped(path: Path) -> bool:
-    left_out = any(path.is_relative_to(one) for one in _LEFT_OUT)
+    left_out = any(path.is_relative_to(folder) for folder in _LEFT_OUT)
     return "__pycache__" not in path.parts and path.suffix != _SOURCES and not left_out
 
 

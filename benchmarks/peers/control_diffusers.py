@@ -24,7 +24,7 @@ class ControlDiffusers:
             ControlNetModel.from_pretrained(network, torch_dtype=torch.bfloat16),
         )
         self._unet, self._control = (
-            one.eval().to(memory_format=torch.channels_last) for one in made
+            network.eval().to(memory_format=torch.channels_last) for network in made
         )
 
     @torch.inference_mode()

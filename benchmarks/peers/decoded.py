@@ -31,7 +31,7 @@ class Decoded:
 
     def __init__(self, checkpoint: str, backend: str, precision: str) -> None:
         self._backend, self._precision = backend_named(backend), Precision(precision)
-        self._device = next(one for one in self._backend.probe() if one.usable)
+        self._device = next(device for device in self._backend.probe() if device.usable)
         self._checkpoint = identify(Path(checkpoint))
         self._folder = tempfile.TemporaryDirectory()
 

@@ -39,7 +39,7 @@ class FlowStep:
 
     def __init__(self, checkpoint: str, backend: str, *, bare: bool) -> None:
         made, path = backend_named(backend), Path(checkpoint)
-        device = next(one for one in made.probe() if one.usable)
+        device = next(device for device in made.probe() if device.usable)
         precision = Precision.F32
         denoiser = identify(path).architecture.denoiser
         network = denoiser.network(SIZE, SIZE, tokens=FLOW_TOKENS)

@@ -29,7 +29,7 @@ class Loaded:
         self, checkpoint: str, component: str, backend: str, precision: str, placement: str
     ) -> None:
         made = backend_named(backend)
-        device = next(one for one in made.probe() if one.usable)
+        device = next(device for device in made.probe() if device.usable)
         network = _network(identify(Path(checkpoint)), Component(component))
         self._folder = tempfile.TemporaryDirectory(dir=Path(checkpoint).parent)
         compiler = Compiler(made, device, WorkingCopies(Path(self._folder.name)))
@@ -42,11 +42,13 @@ class Loaded:
         ran = held_bytes()
         cached = WorkingCopies(Path(self._folder.name)).listed()
         self._memory = {
-            "stored": sum(one.dtype.bytes_of(one.elements) for one in network.weights.values()),
+            "stored": sum(
+                weight.dtype.bytes_of(weight.elements) for weight in network.weights.values()
+            ),
             "load_private": loaded[0] - before[0],
             "run_private": ran[0] - before[0],
             "mapped": ran[1] - before[1],
-            "cached": sum(one.bytes for one in cached),
+            "cached": sum(artifact.bytes for artifact in cached),
         }
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:

@@ -29,7 +29,7 @@ class QuantizedStep:
         self, checkpoint: str, backend: str, precision: str, placement: str, side: int
     ) -> None:
         made = backend_named(backend)
-        device = next(one for one in made.probe() if one.usable)
+        device = next(device for device in made.probe() if device.usable)
         path = Path(checkpoint)
         denoiser = identify(path).architecture.denoiser
         self._folder = tempfile.TemporaryDirectory(dir=path.parent)
@@ -45,7 +45,7 @@ class QuantizedStep:
         self._session = compiler.load(*given, lambda _done, _total: None, CancelToken())
         self._seconds = perf_counter() - start
         self._loaded = held_bytes()[0]
-        self._cached = sum(one.bytes for one in copies.listed())
+        self._cached = sum(artifact.bytes for artifact in copies.listed())
         inputs = denoiser.timestep_inputs(TIMESTEP, 3.5) | denoiser.size_inputs(side, side)
         self._feeds = {
             spec.name: inputs[spec.name] if spec.name in inputs else _drawn(spec.shape, side // 8)

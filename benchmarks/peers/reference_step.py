@@ -43,7 +43,7 @@ class ReferenceStep:
 
     def __init__(self, checkpoint: str, precision: str, way: str, size: int = SIZE) -> None:
         self._backend = OpenVinoBackend()
-        self._device = next(one for one in self._backend.probe() if one.id == "cpu")
+        self._device = next(device for device in self._backend.probe() if device.id == "cpu")
         # Weights are converted in memory: an empty folder has no working copy.
         self._folder = TemporaryDirectory()
         self._copies = WorkingCopies(Path(self._folder.name))
@@ -62,7 +62,7 @@ class ReferenceStep:
         The seconds are told, and the processor's: of all, and of the first run (`alone_cpu_s`).
         """
         if task == LAYERS:
-            return {"layers": [self._layers(one) for one in self._networks]}
+            return {"layers": [self._layers(network) for network in self._networks]}
         start, used = perf_counter(), process_time()
         # The network that makes the picture is the last one.
         seen: Mapping[str, Any] = self._sessions[0].run_on_device(self._given)
@@ -113,5 +113,5 @@ def _networks(checkpoint: IdentifiedCheckpoint, way: str, size: int) -> list[Net
         replace(checkpoint.changes, reference=ReferenceForm(layers, writes=writes))
         for writes in (True, False)
     ]
-    changed = [checkpoint.with_changes(one) for one in changes]
-    return [one.architecture.denoiser.network(size, size) for one in changed]
+    changed = [checkpoint.with_changes(change) for change in changes]
+    return [variant.architecture.denoiser.network(size, size) for variant in changed]

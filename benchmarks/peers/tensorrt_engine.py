@@ -116,11 +116,11 @@ def kernels_as_inputs(graph: Graph) -> Graph:
     """Return the graph with its weights of two dimensions and more as inputs of the network."""
     moved = {name: ref for name, ref in graph.weights.items() if len(ref.shape) > 1}
     model = ModelProto.FromString(graph.model)
-    kept = [one for one in model.graph.initializer if one.name not in moved]
+    kept = [tensor for tensor in model.graph.initializer if tensor.name not in moved]
     model.graph.input.extend(
-        helper.make_tensor_value_info(one.name, one.data_type, list(one.dims))
-        for one in model.graph.initializer
-        if one.name in moved
+        helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+        for tensor in model.graph.initializer
+        if tensor.name in moved
     )
     del model.graph.initializer[:]
     model.graph.initializer.extend(kept)

@@ -34,8 +34,8 @@ def block_steps(setting: Setting, model: QuantizedModel, backends: list[str]) ->
         if name in series
     }
     rows: list[tuple[Cell, ...]] = [
-        (*timing_row(name, firsts[name], one, None)[:-1], ratios.get(name, "-"))
-        for name, one in series.items()
+        (*timing_row(name, firsts[name], times, None)[:-1], ratios.get(name, "-"))
+        for name, times in series.items()
     ]
     note = (
         f"One context of {FLOW_TOKENS} tokens, turn by turn in one run, ours in float32. First: "

@@ -54,8 +54,8 @@ def _time(setting: Setting, network: str) -> Findings:
     led, alone, beside = (series[name] for name in (_OURS, _DENOISER, _CONTROL))
     bare = Series([sum(pair) for pair in zip(alone.values, beside.values, strict=True)])
     rows = tuple(
-        timing_row(name, firsts[name], one, None if name == _OURS else led.ratio_to(one))
-        for name, one in series.items()
+        timing_row(name, firsts[name], times, None if name == _OURS else led.ratio_to(times))
+        for name, times in series.items()
     )
     table = Table(
         f"A step led by a ControlNet, {SIZE}x{SIZE}, guided",

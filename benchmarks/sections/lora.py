@@ -72,8 +72,8 @@ def lora_sdxl(setting: Setting) -> Findings:
 
 def _joined(found: Sequence[Findings]) -> Findings:
     return Findings(
-        tuple(table for one in found for table in one.tables),
-        tuple(target for one in found for target in one.targets),
+        tuple(table for findings in found for table in findings.tables),
+        tuple(target for findings in found for target in findings.targets),
     )
 
 
@@ -127,7 +127,7 @@ def _steps(setting: Setting, model: _Model) -> Findings:
         )
     plain = series[_PLAIN]
     rows = tuple(
-        (name, one.median, *one.spread, one.ratio_to(plain)) for name, one in series.items()
+        (name, times.median, *times.spread, times.ratio_to(plain)) for name, times in series.items()
     )
     table = Table(
         f"A step with a LoRA, {model.title}, {SIZE}x{SIZE}, guided",
@@ -162,7 +162,7 @@ def _new_strengths(setting: Setting, model: _Model) -> Findings:
     table = Table(
         f"A new strength, {model.title}, networks loaded",
         ("", "median s", "least s", "most s"),
-        tuple((name, one.median, *one.spread) for name, one in series.items()),
+        tuple((name, times.median, *times.spread) for name, times in series.items()),
         "From the request to the first step, text encoders included, in processes that have the "
         "checkpoint loaded; no strength occurs twice. Diffusers in bfloat16, without encoding the "
         "prompt: reading the file and fusing it, or taking the old strength out and fusing the "
@@ -265,7 +265,9 @@ def _memory(setting: Setting, model: _Model) -> Findings:
         setting.say(f"  {mode}: {peaks[mode]:.2f} GB")
     checkpoint = identify(model.checkpoint)
     weights = checkpoint.components[Component.DENOISER].weights.values()
-    touched = sum(one.elements for one in weights if len(one.shape) > 1) * DType.BF16.itemsize
+    touched = (
+        sum(weight.elements for weight in weights if len(weight.shape) > 1) * DType.BF16.itemsize
+    )
     table = Table(
         f"Private memory with a LoRA, {model.title}",
         ("", "peak GB", "more than without"),

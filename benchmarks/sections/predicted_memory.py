@@ -30,5 +30,7 @@ def beside_predictions(
 ) -> Findings:
     """Return the table of peaks, whose first columns are called `labels`, and its targets."""
     columns = (*labels, "private peak GB", "predicted GB", "predicted / peak")
-    rows = tuple((*one.labels, one.peak, one.predicted, one.predicted / one.peak) for one in peaks)
-    return Findings((Table(title, columns, rows, note),), tuple(one.target for one in peaks))
+    rows = tuple(
+        (*peak.labels, peak.peak, peak.predicted, peak.predicted / peak.peak) for peak in peaks
+    )
+    return Findings((Table(title, columns, rows, note),), tuple(peak.target for peak in peaks))

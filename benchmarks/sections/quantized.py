@@ -72,7 +72,7 @@ def _ways() -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
         if reference.name in ("cpu", "intel_openvino"):
-            device = next((one for one in reference.create().probe() if one.usable), None)
+            device = next((device for device in reference.create().probe() if device.usable), None)
             if device is not None:
                 reads = reference.create().operators(device).reads_in_place
                 places = ["working_copy", *(["in_place"] if reads else [])]
@@ -102,7 +102,9 @@ def _numbers(stored: Stored) -> Array:
 def _widen(stored: Path, path: Path) -> None:
     """Write the numbers of a file in float32."""
     tensors = read_index(stored).tensors
-    write_arrays(path, {name: as_source(one).read_as(DType.F32) for name, one in tensors.items()})
+    write_arrays(
+        path, {name: as_source(tensor).read_as(DType.F32) for name, tensor in tensors.items()}
+    )
 
 
 def _row(
@@ -117,7 +119,7 @@ def _row(
     except PeerError as error:
         return (label, name, *["-"] * 7, str(error).splitlines()[-1][:60])
     last = answers[-1]
-    times = [min(one[part] for one in answers) for part in ("seconds", "processor_s")]
+    times = [min(answer[part] for answer in answers) for part in ("seconds", "processor_s")]
     memory = (path.stat().st_size, last["cached"], last["loaded"], last["ran"])
     error = relative_error(np.load(result), np.load(expected))
-    return (label, name, *(one / 1e9 for one in memory), last["load_s"], *times, error)
+    return (label, name, *(size / 1e9 for size in memory), last["load_s"], *times, error)

@@ -31,11 +31,11 @@ def _compared(setting: Setting, given: dict[str, str]) -> Table:
         (
             name,
             seconds[name].median if name in seconds else "-",
-            one.median,
-            "-" if name == PLAIN else one.ratio_to(used[PLAIN]),
+            times.median,
+            "-" if name == PLAIN else times.ratio_to(used[PLAIN]),
             f"{measured.peaks[name] / 1e9:.2f}" if name in measured.peaks else "-",
         )
-        for name, one in used.items()
+        for name, times in used.items()
     )
     return Table(
         f"A guided step of SD 1.5, {SIZE}x{SIZE}, OpenVINO {_PRECISION}",
@@ -61,17 +61,17 @@ def _in_turns(setting: Setting, given: dict[str, str]) -> _Measured:
     cpu = {name: Series() for name in (PLAIN, REFERENCE, WRITING, READING)}
     with ExitStack() as stack:
         children = {
-            one: stack.enter_context(Child("reference", **given, way=one))
-            for one in (PLAIN, REFERENCE)
+            way: stack.enter_context(Child("reference", **given, way=way))
+            for way in (PLAIN, REFERENCE)
         }
         peaks = {
-            one: stack.enter_context(PrivateMemoryPeak(child.pid))
-            for one, child in children.items()
+            way: stack.enter_context(PrivateMemoryPeak(child.pid))
+            for way, child in children.items()
         }
 
-        def step(one: str, task: str) -> float:
-            found = children[one].ask(task)
-            cpu[one].values.append(found["cpu_s"])
+        def step(way: str, task: str) -> float:
+            found = children[way].ask(task)
+            cpu[way].values.append(found["cpu_s"])
             if task == BESIDE:
                 cpu[WRITING].values.append(found["alone_cpu_s"])
                 cpu[READING].values.append(found["cpu_s"] - found["alone_cpu_s"])
@@ -83,7 +83,7 @@ def _in_turns(setting: Setting, given: dict[str, str]) -> _Measured:
         }
         rounds = (1 if setting.quick else 5) + 1
         seconds = interleave(contestants, rounds, setting.report)
-        return _Measured(seconds, cpu, {one: peak.peak_bytes for one, peak in peaks.items()})
+        return _Measured(seconds, cpu, {way: peak.peak_bytes for way, peak in peaks.items()})
 
 
 def _layers(given: dict[str, str]) -> Table:

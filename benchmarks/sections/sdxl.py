@@ -37,8 +37,8 @@ def sdxl(setting: Setting) -> Findings:
     sections = (_beginnings, _step, _memory)
     found = [measure(setting, path) for measure in sections]
     return Findings(
-        tuple(table for one in found for table in one.tables),
-        tuple(target for one in found for target in one.targets),
+        tuple(table for findings in found for table in findings.tables),
+        tuple(target for findings in found for target in findings.targets),
     )
 
 
@@ -56,7 +56,7 @@ def _beginnings(setting: Setting, path: Path) -> Findings:
         "UNet": found.architecture.denoiser.network(SDXL_SIZE, SDXL_SIZE),
         "VAE decoder": found.architecture.autoencoder.decoder(),
     }
-    building = {name: _times(partial(_build, one), rounds) for name, one in built.items()}
+    building = {name: _times(partial(_build, network), rounds) for name, network in built.items()}
     rows = {
         "identified, first time": first,
         "identified, unchanged": again,
@@ -66,8 +66,8 @@ def _beginnings(setting: Setting, path: Path) -> Findings:
         "SDXL, 6.9 GB in float16: before anything runs",
         ("", "median ms", "least ms", "most ms"),
         tuple(
-            (name, *(round(1000 * s, 1) for s in (one.median, *one.spread)))
-            for name, one in rows.items()
+            (name, *(round(1000 * s, 1) for s in (times.median, *times.spread)))
+            for name, times in rows.items()
         ),
         "The file's pages are in the cache. Built for a compiler that takes float16.",
     )
@@ -100,9 +100,10 @@ def _step(setting: Setting, path: Path) -> Findings:
             interleave(contestants, 1 + setting.rounds(3), setting.report)
         )
         bare, ours, theirs = (np.load(f"{scratch}/{i}.npy") for i in range(3))
+    mine = series[_OURS]
     rows: list[tuple[Cell, ...]] = [
-        timing_row(name, firsts[name], one, None if name == _OURS else series[_OURS].ratio_to(one))
-        for name, one in series.items()
+        timing_row(name, firsts[name], times, None if times is mine else mine.ratio_to(times))
+        for name, times in series.items()
     ]
     distance = float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))
     table = Table(
@@ -114,8 +115,8 @@ def _step(setting: Setting, path: Path) -> Findings:
         f"{float(np.abs(ours - bare).max()):.1e} at most.",
     )
     targets = (
-        Target("SDXL step / bare call", series[_OURS].ratio_to(series[_RUNTIME]), _BARE, ""),
-        Target("SDXL step / diffusers bf16", series[_OURS].ratio_to(series[_PEER]), _DIFFUSERS, ""),
+        Target("SDXL step / bare call", mine.ratio_to(series[_RUNTIME]), _BARE, ""),
+        Target("SDXL step / diffusers bf16", mine.ratio_to(series[_PEER]), _DIFFUSERS, ""),
     )
     return Findings((table,), targets)
 

@@ -95,5 +95,5 @@ def first_and_rest(
     series: Mapping[str, Series],
 ) -> tuple[dict[str, float], dict[str, Series]]:
     """Split off each series' first value, which includes warming up."""
-    firsts = {name: one.values[0] for name, one in series.items()}
-    return firsts, {name: Series(one.values[1:]) for name, one in series.items()}
+    firsts = {name: times.values[0] for name, times in series.items()}
+    return firsts, {name: Series(times.values[1:]) for name, times in series.items()}

@@ -65,8 +65,10 @@ def _turns(
     }
     firsts, series = first_and_rest(interleave(contestants, rounds + 1, setting.report))
     rows = [
-        timing_row(name, firsts[name], one, None if name == OURS else series[OURS].ratio_to(one))
-        for name, one in series.items()
+        timing_row(
+            name, firsts[name], times, None if name == OURS else series[OURS].ratio_to(times)
+        )
+        for name, times in series.items()
     ]
     return series[OURS].ratio_to(next(iter(series.values()))), tuple(rows)
 

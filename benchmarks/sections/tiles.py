@@ -58,7 +58,7 @@ def compare(
                 seconds = child.seconds("decode", **options)
             found.append((seconds, memory.peak_bytes / 1e9))
             setting.say(f"  {given['backend']} {size} {tile}: {seconds:.1f} s")
-        images: list[Array] = [np.load(one) for one in saved]
+        images: list[Array] = [np.load(path) for path in saved]
     pixels = [np.rint((np.clip(image, -1, 1) + 1) * 127.5) for image in images]
     error = float(np.mean((pixels[0] - pixels[1]) ** 2))
     decibels = 99.0 if error == 0 else 10 * float(np.log10(255**2 / error))

@@ -106,7 +106,7 @@ def _memory(setting: Setting) -> Findings:
 def write_file(folder: Path, emit: Emit = REAL_ESRGAN) -> Path:
     """Write an x4 upscaler's file with random weights; return its path."""
     path = folder / "x4.safetensors"
-    write_arrays(path, {name: _GAIN * one for name, one in random_weights(emit).items()})
+    write_arrays(path, {name: _GAIN * weight for name, weight in random_weights(emit).items()})
     return path
 
 

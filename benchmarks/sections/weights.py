@@ -47,14 +47,16 @@ def _ways() -> list[tuple[str, str, str]]:
     """List this machine's backends and precisions; both placements if weights are converted."""
     found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
-        device = next((one for one in reference.create().probe() if one.usable), None)
+        device = next((device for device in reference.create().probe() if device.usable), None)
         if device is None or reference.name == "null":
             continue
         for precision in device.precisions:
             placements = [WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY]
             if precision is Precision.F16:
                 placements = placements[:1]
-            found += [(reference.name, precision.value, one.value) for one in placements]
+            found += [
+                (reference.name, precision.value, placement.value) for placement in placements
+            ]
     return found
 
 
@@ -68,4 +70,4 @@ def _row(path: Path, component: Component, way: tuple[str, str, str]) -> tuple[C
     except PeerError as error:
         return (label, component.value, *["-"] * 5, str(error).splitlines()[0][:60])
     names = "stored", "load_private", "run_private", "mapped", "cached"
-    return (label, component.value, *(answer[one] / 1e9 for one in names), answer["seconds"])
+    return (label, component.value, *(answer[name] / 1e9 for name in names), answer["seconds"])

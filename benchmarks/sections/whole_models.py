@@ -84,8 +84,10 @@ def _holding_blocks() -> list[str]:
         for reference in BACKENDS
         for backend in [reference.create()]
         if any(
-            one.usable and one.automatic and backend.operators(one).blocks is not BlockForm.NONE
-            for one in backend.probe()
+            device.usable
+            and device.automatic
+            and backend.operators(device).blocks is not BlockForm.NONE
+            for device in backend.probe()
         )
     ]
 

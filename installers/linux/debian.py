@@ -53,7 +53,7 @@ def old_packages() -> File:
 def packages(suite: str, names: Iterable[str]) -> Iterator[File]:
     """Yield binary packages of a suite for amd64."""
     list_path = f"{_ARCHIVE}/dists/{suite}/main/binary-amd64/Packages.xz"
-    paragraphs = {one["Package"]: one for one in _paragraphs(list_path)}
+    paragraphs = {paragraph["Package"]: paragraph for paragraph in _paragraphs(list_path)}
     for name in names:
         found = paragraphs[name]
         url = f"{_ARCHIVE}/{quote(found['Filename'])}"

@@ -59,12 +59,14 @@ def close_holes(data: bytes) -> bytes:
     found = segments(data)
     moved: dict[int, int] = {}
     content = bytearray()
-    for segment in sorted((one for one in found if one.kind == _LOAD), key=lambda one: one.offset):
+    for segment in sorted(
+        (segment for segment in found if segment.kind == _LOAD), key=lambda segment: segment.offset
+    ):
         inside = segment.offset % _PAGE
         content.extend(bytes(-len(content) % _PAGE + inside))
         moved[segment.offset] = len(content)
         content.extend(data[segment.offset : segment.offset + segment.file_size])
-    loads = [one for one in found if one.kind == _LOAD]
+    loads = [segment for segment in found if segment.kind == _LOAD]
     changed = [_moved(segment, loads, moved) for segment in found]
     return _with_headers(content, data, changed)
 
@@ -72,9 +74,11 @@ def close_holes(data: bytes) -> bytes:
 def shorten_first(data: bytes, length: int) -> bytes:
     """Return a file whose first segment has `length` bytes; the others keep their addresses."""
     found = segments(data)
-    first = next(one for one in found if one.kind == _LOAD)
+    first = next(segment for segment in found if segment.kind == _LOAD)
     shorter = replace(first, file_size=length, memory_size=length)
-    cut = _with_headers(bytearray(data), data, [shorter if one == first else one for one in found])
+    cut = _with_headers(
+        bytearray(data), data, [shorter if segment == first else segment for segment in found]
+    )
     return close_holes(cut)
 
 
@@ -90,10 +94,10 @@ def _moved(segment: Segment, loads: list[Segment], moved: dict[int, int]) -> Seg
 
 def _with_headers(content: bytearray, data: bytes, found: list[Segment]) -> bytes:
     start = struct.unpack_from("<Q", data, _HEADERS_AT)[0]
-    for index, one in enumerate(found):
+    for index, segment in enumerate(found):
         values = (
-            one.kind, one.flags, one.offset, one.address, one.physical, one.file_size,
-            one.memory_size, one.alignment,
+            segment.kind, segment.flags, segment.offset, segment.address, segment.physical,
+            segment.file_size, segment.memory_size, segment.alignment,
         )  # fmt: skip
         _PROGRAM.pack_into(content, start + index * _PROGRAM.size, *values)
     struct.pack_into("<Q", content, _SECTIONS_AT, 0)

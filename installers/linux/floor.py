@@ -17,7 +17,7 @@ _GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
 def newest_glibc(versions: list[str]) -> tuple[int, int]:
     """Return the newest version of glibc among versions of symbols; (0, 0) if there is none."""
     found = (_GLIBC.match(version) for version in versions)
-    return max(((int(one[1]), int(one[2])) for one in found if one), default=(0, 0))
+    return max(((int(match[1]), int(match[2])) for match in found if match), default=(0, 0))
 
 
 def floors(root: Path) -> dict[Path, tuple[int, int]]:

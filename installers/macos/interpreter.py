@@ -129,5 +129,8 @@ def _newest_wheel(name: str, tag: str) -> File:
         for entry in index_files(name)
         if (file_name := cast("str", entry["filename"])).endswith(".whl") and tag in file_name
     ]
-    version, entry = max((one for one in found if not one[0].is_prerelease), key=lambda one: one[0])
+    version, entry = max(
+        (release for release in found if not release[0].is_prerelease),
+        key=lambda release: release[0],
+    )
     return index_file(entry, name, str(version), Target.MACOS)

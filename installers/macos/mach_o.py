@@ -71,7 +71,7 @@ def thin(path: Path, architecture: str) -> int:
 
     The signature of that architecture stays valid. Raises MachOError if the file has no such code.
     """
-    found = {one.architecture: one for one in slices(path)}
+    found = {slice_.architecture: slice_ for slice_ in slices(path)}
     if architecture not in found:
         raise MachOError(f"{path} has code for {', '.join(found)}, not for {architecture}.")
     kept, before = found[architecture], path.stat().st_size
@@ -89,8 +89,8 @@ def _slice(binary: lief.MachO.Binary) -> Slice:
         binary.header.cpu_type.name.lower(),
         binary.fat_offset,
         binary.original_size,
-        tuple(str(one.name) for one in binary.libraries if one.command in _NEEDED),
-        tuple(str(one.path) for one in binary.rpaths),
+        tuple(str(library.name) for library in binary.libraries if library.command in _NEEDED),
+        tuple(str(rpath.path) for rpath in binary.rpaths),
         _minimum_system(binary),
         binary.has_code_signature,
     )

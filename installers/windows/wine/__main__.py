@@ -63,7 +63,7 @@ def complete(library: Path) -> None:
     data = bytearray(library.read_bytes())
     file: Any
     with pefile.PE(data=bytes(data)) as file:
-        exports = {one.name: one for one in file.DIRECTORY_ENTRY_EXPORT.symbols}
+        exports = {symbol.name: symbol for symbol in file.DIRECTORY_ENTRY_EXPORT.symbols}
         for name, code in _FUNCTIONS.items():
             at = file.get_offset_from_rva(exports[name.encode()].address)
             if data[at:].startswith(_UNIMPLEMENTED):
