@@ -31,7 +31,8 @@ class JobState(StrEnum):
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+# `gc`: see `GenerateRequest`.
+class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One picture to make, or to make larger. A count is 1 and a seed is fixed."""
 
     id: str

@@ -347,7 +347,8 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     denoiser_options: Annotated[DenoiserOptions, SETTING] = DenoiserOptions()
 
 
-class GenerateRequest(BaseRequest, frozen=True, kw_only=True):
+# Without cycles, and thousands of them wait in a queue: nothing for garbage collection to walk.
+class GenerateRequest(BaseRequest, frozen=True, kw_only=True, gc=False):
     """The user's request for one or more pictures: one press of Generate."""
 
     # The number of pictures, with successive seeds.

@@ -1,5 +1,6 @@
 """The queue: what reaches the engine, what is told, and what a restart brings back."""
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -92,6 +93,13 @@ def open_queue(tmp_path: Path, qtbot: QtBot) -> Iterator[Open]:
 
 
 # --- one session ---
+
+
+def test_garbage_collection_walks_no_waiting_jobs(open_queue: Open) -> None:
+    it = open_queue()
+    it.submit(3)
+    assert len(it.queue.jobs) == 3
+    assert not any(gc.is_tracked(job) or gc.is_tracked(job.request) for job in it.queue.jobs)
 
 
 def test_jobs_run_one_after_another_in_order(open_queue: Open, tmp_path: Path) -> None:
