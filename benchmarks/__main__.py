@@ -31,7 +31,7 @@ from benchmarks.report import Findings, Target, markdown, targets_table, write_j
 from benchmarks.sections import ASKED_FOR, SECTIONS
 from benchmarks.sections.setting import Setting
 
-_QUICK = "fewer repeats, pictures of four steps; flux, zimage: of two, by one backend"
+_QUICK = "fewer repeats, pictures of four steps; flux: of one, zimage: of two, by one backend"
 
 
 def main() -> int:

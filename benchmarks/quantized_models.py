@@ -51,13 +51,14 @@ class FewBlocks:
 class QuantizedModel:
     """A model in parts: a file's name and its maker, by the option of `safelight generate`.
 
-    The part `--model` is the transformer. A picture has `steps`. `sdcpp` are the parts' names in
-    stable-diffusion.cpp.
+    The part `--model` is the transformer. A picture has `steps`, or `quick_steps`. `sdcpp` are the
+    parts' names in stable-diffusion.cpp.
     """
 
     folder: str
     title: str
     steps: int
+    quick_steps: int
     parts: Mapping[str, tuple[str, Callable[[Path], None]]]
     few: FewBlocks
     sdcpp: Mapping[str, str]
@@ -136,6 +137,7 @@ FLUX = QuantizedModel(
     "flux",
     "Flux.1 schnell",
     4,
+    1,
     {
         "--model": ("flux1-schnell-Q4_0.gguf", _schnell),
         "--text-encoder": ("clip_l.safetensors", _clip),
@@ -160,6 +162,7 @@ ZIMAGE = QuantizedModel(
     "zimage",
     "Z-Image Turbo",
     8,
+    2,
     {
         "--model": ("z_image_turbo-Q4_0.gguf", _zimage),
         "--text-encoder": ("Qwen3-4B-Q4_0.gguf", _qwen3),

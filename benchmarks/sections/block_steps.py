@@ -86,9 +86,10 @@ def whole_step_by_sdcpp(
     ratio, reason = None, "stable-diffusion.cpp is not installed"
     if PEERS["sdcpp"].installed:
         paths = {model.sdcpp[option]: str(path) for option, path in parts.items()}
+        steps = model.quick_steps if setting.quick else 2
         try:
             with Child("sdcpp", **paths) as child:
-                seconds = float(child.ask("picture", steps=2, guidance=1.0)["step_s"])
+                seconds = float(child.ask("picture", steps=steps, guidance=1.0)["step_s"])
             setting.report("stable-diffusion.cpp, a step", seconds)
             ratio, reason = ours_s / seconds, ""
         except PeerError as error:

@@ -129,7 +129,7 @@ def _picture(
 
 
 def _steps(setting: Setting, model: QuantizedModel) -> int:
-    return 2 if setting.quick else model.steps
+    return model.quick_steps if setting.quick else model.steps
 
 
 def _row(name: str, run: CommandRun, steps: int) -> tuple[Cell, ...]:
