@@ -32,6 +32,7 @@ _SAMPLES = 3
 _FIGURES_MS = 5000
 # So many objects of a type are worth a line.
 _MANY = 20
+_LONG_S = 60.0
 # A thread that waits there waits for events.
 _EXEC = "exec("
 
@@ -149,6 +150,17 @@ class Watch(QObject):
 
 def _census() -> dict[str, Any]:
     """Return the figures of `Figures` about what Python holds: to be seen at rest only."""
+    # Other threads wait: one that goes on while its unfinished tuple is held here as an object
+    # fails (`_PyTuple_Resize` refuses a tuple that somebody else refers to).
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_LONG_S)
+    try:
+        return _counted()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _counted() -> dict[str, Any]:
     gc.collect()
     objects = gc.get_objects()
     widgets = QApplication.allWidgets()
