@@ -28,6 +28,7 @@ from tests.app.dying_engine import Moment
 from tests.app.requests import generation_of
 from tests.app.supervised import QUICK, Supervised, is_alive
 from tests.app.test_environment import HOSTILE
+from tests.forks import forked
 from tests.server.scripted_engine import Misdeed, Plan
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
@@ -76,8 +77,8 @@ class Pictures:
 def dying_engine(folder: Path, moment: Moment) -> EngineCommand:
     folder.mkdir()
     script = str(HERE / "dying_engine.py")
-    arguments = ("-I", script, str(folder), moment.value, "--parent", str(os.getpid()))
-    return EngineCommand(sys.executable, arguments)
+    program, *rest = forked(script, str(folder), moment.value, "--parent", str(os.getpid()))
+    return EngineCommand(program, tuple(rest))
 
 
 class Assassin:
