@@ -92,11 +92,27 @@ class _Writer:
         integers.dims[:] = blocks.shape
         middle = f"{blocks.integers}:middle"
         self._add_middle(middle, blocks)
-        given = [blocks.integers, blocks.scales, middle]
+        scales = f"{blocks.integers}:scales"
+        given = [blocks.integers, scales, middle]
         widening = helper.make_node(
             "DequantizeLinear", given, [numbers], axis=1, block_size=blocks.block
         )
-        return [widening, product]
+        return [*self._once_there(node.input[0], blocks, scales), widening, product]
+
+    def _once_there(self, x: str, blocks: BlockMatrix, scales: str) -> list[NodeProto]:
+        """Return nodes that make the scales of a matrix, as they are, a result that needs `x`.
+
+        What needs weights alone, ONNX Runtime computes when a run begins: all matrices would be
+        float32 at once.
+        """
+        make, nothing, shape = helper.make_node, f"{scales}:nothing", f"{scales}:shape"
+        sides = [blocks.shape[0], blocks.shape[1] // blocks.block]
+        whole = self._constant(f"sides {sides[0]} {sides[1]}", sides)
+        return [
+            make("Shape", [x], [nothing], start=0, end=0),
+            make("Concat", [nothing, whole], [shape], axis=0),
+            make("Reshape", [blocks.scales, shape], [scales]),
+        ]
 
     def _summed(self, node: NodeProto, blocks: BlockMatrix) -> list[NodeProto]:
         """Return the product with zeros in the middle, and what the true ones add to it."""

@@ -1,5 +1,7 @@
 """Products with matrices in blocks on the processor, in the forms of `onnx_runtime.blocks`."""
 
+import gc
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +11,11 @@ import pytest
 from onnx import ModelProto
 
 from backends.base import Array, DType, FileSlice, Graph, Precision
-from backends.cpu import CpuBackend
+from backends.cpu import CpuBackend, session_options
 from backends.onnx_runtime.blocks import with_quick_blocks
+from backends.onnx_runtime.provider import CPU, Provider
+from backends.onnx_runtime.session import OnnxRuntimeSession
+from engine.cancel import CancelToken
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
 from engine.weights.sources import FileWeight, WeightSource
@@ -18,6 +23,8 @@ from tests.backends.samples import Target
 from tests.checkpoints.gguf_files import blocks as random_blocks
 
 IN, OUT, ROWS = 512, 48, 5
+# What gives scales a shape by way of the product's input.
+OF_SHAPES = ("Shape", "Concat", "Reshape")
 ZEROS_OF_THEIR_OWN = (DType.Q4_1, DType.Q4_K, DType.Q2_K)
 EIGHT_BITS = (DType.Q8_0, DType.Q6_K, DType.Q5_0)
 
@@ -44,7 +51,21 @@ def product(target: Target, folder: Path, dtype: DType, times: int = 1) -> tuple
 
 def operators_of(graph: Graph) -> list[str]:
     nodes = ModelProto.FromString(graph.model).graph.node
-    return [node.op_type for node in nodes if node.op_type != "Identity"]
+    return [node.op_type for node in nodes if node.op_type not in ("Identity", *OF_SHAPES)]
+
+
+def executed(graph: Graph, given: Mapping[str, Array], folder: Path) -> list[str]:
+    """The operators of a graph in the order in which ONNX Runtime runs them."""
+    options = session_options(graph)
+    options.enable_profiling = True
+    options.profile_file_prefix = str(folder / "profile")
+    session = OnnxRuntimeSession(graph, options, Provider(CPU), CancelToken())
+    session.run(given)
+    session.close()
+    gc.collect()
+    (profile,) = folder.glob("profile*")
+    events = json.loads(profile.read_text())
+    return [event["args"]["op_name"] for event in events if event["name"].endswith("_kernel_time")]
 
 
 def feeds(times: int = 1) -> dict[str, Array]:
@@ -83,6 +104,27 @@ def test_four_bits_are_widened_where_they_are_read_in_place(target: Target, tmp_
     assert with_quick_blocks(graph) is graph
     mapped = replace(graph, in_place=frozenset(["layer.weight:integers"]))
     assert operators_of(with_quick_blocks(mapped)) == ["DequantizeLinear", "FusedMatMul"]
+
+
+def test_a_matrix_is_widened_when_the_products_before_it_are_done(
+    target: Target, tmp_path: Path
+) -> None:
+    stored = random_blocks(DType.Q4_0, (IN, IN))
+    (tmp_path / "blocks").write_bytes(stored.raw)
+    weight = FileWeight(FileSlice(tmp_path / "blocks", 0, DType.Q4_0, stored.shape))
+    weights: Mapping[str, WeightSource] = {f"{n}.weight": weight for n in range(4)}
+    operators, element = target.backend.operators(target.device), DType.F32
+    g = GraphBuilder("blocks", weights, operators, element, Precision.F32)
+    x = g.input("x0", element, ("batch", "rows", IN))
+    for number in range(4):
+        x = g.op("Tanh", g.linear(x, f"{number}", (IN, IN), bias=False))
+    g.output(x, "y", element, ("batch",))
+    graph = g.build(bind(g.used, element))
+    in_place = replace(graph, in_place=frozenset(graph.weights))
+    found = executed(with_quick_blocks(in_place), feeds(), tmp_path)
+    assert [name for name in found if name not in OF_SHAPES] == [
+        *("DequantizeLinear", "FusedMatMul", "Tanh") * 4
+    ]
 
 
 @pytest.mark.parametrize("dtype", ZEROS_OF_THEIR_OWN)
