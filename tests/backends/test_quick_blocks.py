@@ -1,5 +1,8 @@
 """Products with matrices in blocks on the processor, in the forms of `onnx_runtime.blocks`."""
 
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (the runtime ships no complete types)
+
 import gc
 import json
 from collections.abc import Mapping
