@@ -106,9 +106,7 @@ class _JobSizes:
 
     def _picture_encoders(self) -> list[Network]:
         """Return the networks that encode image prompts and embed maps, each once."""
-        controls = (control for control in self._controls if control)
-        every = chain.from_iterable(control.embedding_networks for control in controls)
-        embedding = {id(network): network for network in every if network}
+        embedding = {id(network): network for network in self._embedding_networks if network}
         return [*self.read.job.image_prompts.networks, *embedding.values()]
 
     def _denoisers(self) -> list[LaterDenoiser]:
@@ -139,10 +137,9 @@ class _JobSizes:
         """
         read, downscale = self.read, checkpoint.latent.downscale
         decoded = [(each.request.height, each.request.width) for each in read.passes]
-        layers, controls = read.controls, (control for control in self._controls if control)
-        follows = bool(layers.reference or layers.own_map)
-        follows = follows or any(None in control.embedding_networks for control in controls)
-        encodes = read.to_encode.count > 0 or bool(read.second_runs) or follows
+        layers = read.controls
+        follows = layers.reference or layers.own_map or None in self._embedding_networks
+        encodes = read.to_encode.count > 0 or read.second_runs or follows
         encoded = [*decoded] if encodes else []
         encoded += [
             (height * downscale, width * downscale) for height, width in read.references.sizes
@@ -189,6 +186,12 @@ class _JobSizes:
             control_pass(read.controls, pass_, vae_of_pass(read, pass_, tile))
             for pass_ in read.passes
         )
+
+    @cached_property
+    def _embedding_networks(self) -> tuple[Network | None, ...]:
+        """The networks that embed the maps of all passes; None where the VAE encodes them."""
+        controls = (control for control in self._controls if control)
+        return tuple(chain.from_iterable(control.embedding_networks for control in controls))
 
     def _control_networks(self, role: str) -> tuple[ComponentBytes, ...]:
         """Return the weights of each network that runs before a role's denoiser at its steps."""
