@@ -92,6 +92,17 @@ def clear_changes(before: QImage, after: QImage) -> int:
     return found
 
 
+def show_dressed(window: QWidget, column: QVBoxLayout, theme: Theme, qtbot: QtBot) -> None:
+    """Show a window in the theme, as large as its column wants, and wait until it is active."""
+    theme.dress(window)
+    # A least size of a window is no matter of the platform that draws off the screen.
+    column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+    window.resize(column.sizeHint())
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+
+
 @LOOKS
 def test_the_focus_changes_pixels_all_around_a_control(
     qtbot: QtBot, theme: Theme, colours: Colours
@@ -105,13 +116,7 @@ def test_the_focus_changes_pixels_all_around_a_control(
     made = controls(theme)
     for widget in made.values():
         column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
-    theme.dress(window)
-    # A least size of a window is no matter of the platform that draws off the screen.
-    column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
-    window.resize(column.sizeHint())
-    window.show()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    show_dressed(window, column, theme, qtbot)
     weak: list[str] = []
     for name, widget in made.items():
         begin.setFocus()
@@ -143,13 +148,7 @@ def test_the_focus_is_no_second_frame_inside_a_button(
     for button in buttons.values():
         button.setFixedSize(120, 30)
         column.addWidget(button)
-    theme.dress(window)
-    # A least size of a window is no matter of the platform that draws off the screen.
-    column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
-    window.resize(column.sizeHint())
-    window.show()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    show_dressed(window, column, theme, qtbot)
     # As after the key Tab.
     window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
     for role, button in buttons.items():
