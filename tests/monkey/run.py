@@ -40,8 +40,9 @@ _REST = (
     # Ten thousand pictures that wait are no growth of the window.
     "session.jobs.cancel_all()",
     "[session.jobs_in_queue.clear(state) for state in JobState if state.is_over]",
-    # Nor is a large picture to start from.
+    # Nor is a large picture to start from, or to look at.
     "session.changes.start_anew()",
+    "[setattr(session.view, name, value) for name, value in [('live', False), ('path', None)]]",
     "[entry.close() for entry in application.topLevelWidgets() if entry is not window]",
 )
 Stamp = tuple[str, int, int]
