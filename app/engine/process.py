@@ -57,8 +57,8 @@ class EngineState(StrEnum):
 class Supervision:
     """Time limits and counts for the supervision of an engine."""
 
-    # From the start of the process to Ready: a cold disk and a busy processor take their time, and a
-    # process that fails says so at once.
+    # From the start of the process to Ready: a cold disk and a busy processor take their time, and
+    # a process that fails says so at once.
     handshake_ms: int = 120_000
     ping_ms: int = 1000
     # So many pings in a row without a Pong are "not answering".
