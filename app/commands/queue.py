@@ -47,17 +47,19 @@ class QueueCommands(QObject):
 
     def to_front(self, jobs: Sequence[str]) -> None:
         """Put waiting jobs before all others that wait."""
-        first = next((job.id for job in self._waiting() if job.id not in jobs), None)
+        moved = frozenset(jobs)
+        first = next((job.id for job in self._waiting() if job.id not in moved), None)
         if first is not None:
             self._queue.move(jobs, first)
 
     def move(self, jobs: Sequence[str], by: int) -> None:
         """Move waiting jobs, together, one place up (`by` is -1) or down (1)."""
+        named = frozenset(jobs)
         waiting = [job.id for job in self._waiting()]
-        places = [place for place, name in enumerate(waiting) if name in jobs]
+        places = [place for place, name in enumerate(waiting) if name in named]
         if not places:
             return
-        rest = [name for name in waiting if name not in jobs]
+        rest = [name for name in waiting if name not in named]
         target = max(0, places[0] - 1) if by < 0 else places[0] + 1
         moved = [waiting[place] for place in places]
         self._queue.move(moved, rest[target] if target < len(rest) else None)

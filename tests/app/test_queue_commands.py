@@ -75,6 +75,24 @@ def test_jobs_move_together_up_and_down(
     assert waiting(staged)[:-1] == order
 
 
+class Counted(list[str]):
+    """Names of which those that are looked for are counted."""
+
+    sought = 0
+
+    def __contains__(self, key: object, /) -> bool:
+        self.sought += 1
+        return super().__contains__(key)
+
+
+def test_ten_thousand_jobs_are_not_looked_for_one_by_one(staged: Staged) -> None:
+    """To look for each of those that wait in a list of as many would stop the window."""
+    commands, moved = staged.session.jobs_in_queue, Counted(ids(staged, "one", "two"))
+    commands.move(moved, 1)
+    commands.to_front(moved)
+    assert moved.sought == 0
+
+
 def test_jobs_go_to_the_front_and_the_order_outlives_a_restart(
     staged: Staged, stages: list[Staged], tmp_path: Path, qtbot: QtBot
 ) -> None:

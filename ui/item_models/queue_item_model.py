@@ -134,10 +134,10 @@ class QueueItemModel(QAbstractListModel):
         if data.hasFormat(_MIME):
             jobs = data.data(_MIME).toStdString().split("\n")
             target = parent.row() if parent.isValid() else row
-            self._session.queue.move(jobs, self._waiting_from(target, jobs))
+            self._session.queue.move(jobs, self._waiting_from(target, frozenset(jobs)))
         return False
 
-    def _waiting_from(self, row: int, moved: Sequence[str]) -> str | None:
+    def _waiting_from(self, row: int, moved: Set[str]) -> str | None:
         """Return the first waiting job from a row on that is not moved itself."""
         start = len(self._ids) if row < 0 else row
         following = (self._session.queue.job(name) for name in self._ids[start:])
