@@ -8,6 +8,7 @@ time is the turn's, without the processor's and without the system's queue for t
 import gc
 import logging
 import os
+import resource
 import sys
 import threading
 import time
@@ -46,7 +47,7 @@ class Watch(QObject):
         self._figures = Record(folder / FIGURES)
         self.rests = 0
         self._thread = threading.get_ident()
-        self._turn = _Clock.now()
+        self._turn, self._usage = _Clock.now(), _usage()
         self._stacks: list[tuple[str, ...]] = []
         self._collecting = 0.0
         self._collected_ms = 0.0
@@ -70,7 +71,8 @@ class Watch(QObject):
 
     def excuse(self) -> None:
         """Forget this turn so far: it was the probe's."""
-        self._turn, self._stacks, self._collected_ms = _Clock.now(), [], 0.0
+        self._turn, self._usage = _Clock.now(), _usage()
+        self._stacks, self._collected_ms = [], 0.0
 
     def note(self, *, rests: bool = False) -> None:
         """Write the figures down."""
@@ -100,6 +102,10 @@ class Watch(QObject):
             text = f"focus in {type(focus).__name__}"
             if self._collected_ms > 1:
                 text += f", collected garbage for {self._collected_ms:.0f} ms"
+            now, before = _usage(), self._usage
+            system_ms = (now.ru_stime - before.ru_stime) * 1000
+            preempted = now.ru_nivcsw - before.ru_nivcsw
+            text += f", {system_ms:.0f} ms of it in the system, preempted {preempted} times"
             stacks = tuple(line for stack in self._stacks for line in ("--", *stack))
             self.add("stall", text, stacks, used)
         self.excuse()
@@ -214,6 +220,10 @@ class _Clock:
         used = self.processor - earlier.processor
         waited = self.wall - earlier.wall - used - (self.queued - earlier.queued)
         return used * 1000, waited * 1000
+
+
+def _usage() -> resource.struct_rusage:
+    return resource.getrusage(resource.RUSAGE_THREAD)
 
 
 _STATISTICS = os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", os.O_RDONLY)
