@@ -102,13 +102,18 @@ _BLOCKS: Mapping[DType, Block] = {
 
 
 class Precision(StrEnum):
-    """The number format a network computes in."""
+    """The number format a network computes in.
+
+    INT8 is float32, but for products with weights in blocks of 4 or 8 bits: there the other factor
+    is rounded to 8 bits, with a scale for every so many numbers.
+    """
 
     F32 = "f32"
     F16 = "f16"
     BF16 = "bf16"
+    INT8 = "int8"
 
     @property
     def dtype(self) -> DType:
-        """The element type of weights stored in this precision."""
-        return DType[self.name]
+        """The element type of weights stored in this precision, where they are in no blocks."""
+        return DType.F32 if self is Precision.INT8 else DType[self.name]

@@ -29,6 +29,7 @@ _CHOICES: Mapping[Enum, str] = {
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Full (f32)"),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half (f16)"),
     PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "Half, wide range (bf16)"),
+    PrecisionName.INT8: QT_TRANSLATE_NOOP("options", "8 bits (int8)"),
     WeightBits.ALL: QT_TRANSLATE_NOOP("options", "As they are"),
     WeightBits.EIGHT: QT_TRANSLATE_NOOP("options", "8 bits"),
     WeightBits.FOUR: QT_TRANSLATE_NOOP("options", "4 bits"),
@@ -76,6 +77,9 @@ _ABOUT_CHOICES: Mapping[Enum, str] = {
     PrecisionName.F32: QT_TRANSLATE_NOOP("options", "Exact; twice the memory, often slower."),
     PrecisionName.F16: QT_TRANSLATE_NOOP("options", "Half the memory; quick on graphics cards."),
     PrecisionName.BF16: QT_TRANSLATE_NOOP("options", "As f16, where numbers would get too large."),
+    PrecisionName.INT8: QT_TRANSLATE_NOOP(
+        "options", "Quick on processors, for models whose weights have 8 or 4 bits."
+    ),
     WeightBits.ALL: QT_TRANSLATE_NOOP("options", "Exact; takes the most memory."),
     WeightBits.EIGHT: QT_TRANSLATE_NOOP("options", "About half the memory; hardly seen."),
     WeightBits.FOUR: QT_TRANSLATE_NOOP("options", "About a third of the memory; details change."),

@@ -11,6 +11,7 @@ from app.commands.pack_fit import preference, unfit_reason
 from app.commands.pack_rows import PackRow, PackStage, Progress, Terms
 from app.downloads.entries import ACTIVE, Download, DownloadState
 from app.downloads.errors import DownloadProblem
+from app.engine.speed import trial_milliseconds
 from app.packs.catalogue import Catalogue, Pack
 from app.packs.installation import Stage
 from app.packs.store import Installed, PackStore
@@ -154,8 +155,8 @@ def _times_as_fast(pack: Pack, devices: Sequence[DeviceInfo]) -> float | None:
 
 def _time(device: DeviceInfo) -> float:
     """Return the least time of a device's trial in milliseconds; infinite without one."""
-    right = (figure.milliseconds for figure in device.figures if not figure.problem)
-    return math.inf if device.unusable else min(right, default=math.inf)
+    found = None if device.unusable else trial_milliseconds(device)
+    return math.inf if found is None else found
 
 
 def _progress(download: Download | None) -> Progress:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from engine.api.machine import DeviceInfo
 from engine.api.speed import denoising_trials
+from engine.api.values import PrecisionName
 
 # Pixels a side of a latent's cell.
 _CELL = 8
@@ -34,9 +35,19 @@ def seconds_per_picture(device: DeviceInfo, kind: PictureKind) -> float | None:
 
     Reading the model and preparing networks come once, beside it.
     """
-    times = [figure.milliseconds for figure in device.figures if not figure.problem]
-    if not times:
+    milliseconds = trial_milliseconds(device)
+    if milliseconds is None:
         return None
     cells = kind.width * kind.height / _CELL**2
     evaluations = kind.steps * (_GUIDED if kind.is_guided else 1)
-    return denoising_trials(kind.parameters, cells, evaluations) * min(times) / 1000
+    return denoising_trials(kind.parameters, cells, evaluations) * milliseconds / 1000
+
+
+def trial_milliseconds(device: DeviceInfo) -> float | None:
+    """Return the least time of a device's trial; None if it has none whose result was right.
+
+    8 bits do not count: few models have weights in blocks.
+    """
+    right = (figure for figure in device.figures if not figure.problem)
+    times = (figure.milliseconds for figure in right if figure.precision != PrecisionName.INT8)
+    return min(times, default=None)

@@ -50,6 +50,7 @@ from backends.base import (
     WorkingMemory,
 )
 from backends.intel_openvino import devices
+from backends.intel_openvino.rounding import rounds_to_8_bits
 from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_errors
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class OpenVinoBackend(Backend):
             missing = "openvino is not installed"
             return [Device(self.name, "cpu", cpu, unusable=missing, install=_PACKS)]
         try:
-            return devices.found(core(), hardware.list_adapters(), cpu)
+            rounds = rounds_to_8_bits(core())
+            return devices.found(core(), hardware.list_adapters(), cpu, rounds=rounds)
         except (ImportError, RuntimeError) as error:
             reason = f"OpenVINO does not start: {error}"
             return [Device(self.name, "cpu", cpu, unusable=reason)]

@@ -40,16 +40,19 @@ class Identity:
     address: str
 
 
-def found(core: "ov.Core", adapters: Sequence[Adapter], cpu_name: str) -> list[Device]:
+def found(
+    core: "ov.Core", adapters: Sequence[Adapter], cpu_name: str, *, rounds: bool = False
+) -> list[Device]:
     """List cards, integrated GPUs, the processor, then the NPU, which is never automatic.
 
+    `rounds`: the processor rounds to 8 bits (`backends.intel_openvino.rounding`).
     Intel adapters that are not among OpenVINO's devices are listed with the reason.
     """
     names = list(core.available_devices)
     gpus = [name for name in names if name.startswith("GPU") and _is_intel(core, name)]
     gpus.sort(key=lambda name: not _is_card(core, name))
     listed = [_gpu(core, name, adapters) for name in gpus]
-    cpu = Device(BACKEND, "cpu", cpu_name, cpu_precisions(core))
+    cpu = Device(BACKEND, "cpu", cpu_name, _cpu_precisions(core, rounds=rounds))
     return [
         *listed,
         cpu,
@@ -61,13 +64,6 @@ def found(core: "ov.Core", adapters: Sequence[Adapter], cpu_name: str) -> list[D
 def target(device: Device) -> str:
     """Return OpenVINO's name of a device."""
     return device.id.upper()
-
-
-def cpu_precisions(core: "ov.Core") -> tuple[Precision, ...]:
-    """Return bfloat16 if the processor has instructions for it, and single precision."""
-    if "BF16" in core.get_property("CPU", options.CAPABILITIES):
-        return (Precision.BF16, Precision.F32)
-    return (Precision.F32,)
 
 
 def driver(core: "ov.Core", device: Device) -> str:
@@ -156,6 +152,16 @@ def _gpu(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Device:
 def _npu(core: "ov.Core", name: str) -> Device:
     title = str(_read(core, name, options.FULL_NAME, name))
     return Device(BACKEND, name.lower(), title, (Precision.F16,), automatic=False)
+
+
+def _cpu_precisions(core: "ov.Core", *, rounds: bool) -> tuple[Precision, ...]:
+    """Return single precision, and the others that the processor has instructions for."""
+    half = "BF16" in core.get_property("CPU", options.CAPABILITIES)
+    return (
+        *((Precision.BF16,) if half else ()),
+        Precision.F32,
+        *((Precision.INT8,) if rounds else ()),
+    )
 
 
 def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -> list[Device]:

@@ -12,6 +12,7 @@ own reader of MatMulNBits wants the blocks in the file.
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
+from collections import Counter
 from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
@@ -47,6 +48,16 @@ def read_with_weights(
         model.remove_parameter(parameter)
     model.validate_nodes_and_infer_types()
     return model
+
+
+def block_length(model_bytes: bytes) -> int:
+    """Return the length of the blocks that most weights in blocks have; 0 if none are in blocks."""
+    numbers = Counter[int]()
+    for node in ModelProto.FromString(model_bytes).graph.node:
+        if node.op_type == OPERATOR:
+            matrix = BlockMatrix.of(node)
+            numbers[matrix.block] += prod(matrix.shape)
+    return max(numbers, key=numbers.__getitem__, default=0)
 
 
 def fix_sizes(model: "ov.Model", inputs: tuple[TensorSpec, ...], sizes: Mapping[str, int]) -> None:
@@ -100,7 +111,9 @@ def _numbers(blocks: BlockMatrix, weights: Mapping[str, Array], element: "ov.Typ
     if blocks.zeros:
         zero = _constant(weights[blocks.zeros].reshape(one_each), element)
     else:
-        zero = ov.op.Constant(element, ov.Shape([1]), [1 << (blocks.bits - 1)])
+        # An integer, since the other factor is rounded beside no other zero.
+        middle = ov.op.Constant(small, ov.Shape([1]), [1 << (blocks.bits - 1)])
+        zero = operations.convert(middle, element)
     steps = operations.subtract(operations.convert(integers, element), zero)
     numbers = operations.multiply(steps, _constant(scales.reshape(one_each), element))
     shape = operations.constant(np.array(blocks.shape, np.int64))

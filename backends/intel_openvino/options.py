@@ -9,12 +9,13 @@ overflows is made again in single precision and no safe factor is known.
 
 from collections.abc import Mapping
 
-from backends.base import Precision
+from backends.base import DType, Precision
 
 PRECISION = "INFERENCE_PRECISION_HINT"
 EXECUTION_MODE = "EXECUTION_MODE_HINT"
-# The processor's plug-in would round activations beside weights in blocks to 8 bits, 32 at a time:
-# a layer of Flux.1 then takes 0.55 of the time, and errs by 0.5 %.
+# The processor's plug-in rounds what is multiplied with weights in blocks to 8 bits, with a scale
+# for so many numbers; not for 0, nor where a block has fewer numbers or a zero that is no integer.
+# A product of Flux.1's size then takes half of the time, and errs by 0.5 %.
 ROUNDED_ACTIVATIONS = "DYNAMIC_QUANTIZATION_GROUP_SIZE"
 # One operation for attention instead of three; the default, set explicitly.
 GPU_ATTENTION = "GPU_ENABLE_SDPA_OPTIMIZATION"
@@ -23,12 +24,18 @@ GPU_LARGE_BUFFERS = "GPU_ENABLE_LARGE_ALLOCATIONS"
 
 ON = "YES"
 NONE = "0"
-# In ACCURACY mode no transformation may lower the requested precision.
-MODES: Mapping[Precision, str] = {
-    Precision.F32: "ACCURACY",
-    Precision.F16: "PERFORMANCE",
-    Precision.BF16: "PERFORMANCE",
+HINTS: Mapping[Precision, str] = {
+    **{precision: precision.value for precision in Precision},
+    Precision.INT8: Precision.F32.value,
 }
+# In ACCURACY mode no transformation may lower the requested precision.
+MODES: Mapping[DType, str] = {
+    DType.F32: "ACCURACY",
+    DType.F16: "PERFORMANCE",
+    DType.BF16: "PERFORMANCE",
+}
+# bfloat16 rounds to 8 bits, too, and more often.
+_ROUNDS = {Precision.BF16, Precision.INT8}
 
 # Properties of a device.
 AVAILABLE_DEVICES = "AVAILABLE_DEVICES"
@@ -49,21 +56,22 @@ RUNS_ON = "EXECUTION_DEVICES"
 
 
 def compile_options(
-    device_id: str, precision: Precision, *, large_buffers: bool = False
+    device_id: str, precision: Precision, *, block_length: int = 0, large_buffers: bool = False
 ) -> dict[str, str]:
     """Return a device's options for a network to be computed in `precision`.
 
-    `large_buffers`: one of its tensors is larger than the device's largest buffer. The NPU always
-    computes in half precision, and its compiler, which comes with the driver, does not always know
-    the hint; so it gets no options.
+    `block_length`: the numbers in a block of its weights, 0 for no blocks. `large_buffers`: one of
+    its tensors is larger than the device's largest buffer. The NPU always computes in half
+    precision, and its compiler, which comes with the driver, does not always know the hint; so it
+    gets no options.
     """
     if device_id.startswith("npu"):
         return {}
-    options = {PRECISION: precision.value}
+    options = {PRECISION: HINTS[precision]}
     if device_id == "cpu":
-        options[ROUNDED_ACTIVATIONS] = NONE
+        options[ROUNDED_ACTIVATIONS] = str(block_length) if precision in _ROUNDS else NONE
     if device_id.startswith("gpu"):
-        options |= {EXECUTION_MODE: MODES[precision], GPU_ATTENTION: ON}
+        options |= {EXECUTION_MODE: MODES[precision.dtype], GPU_ATTENTION: ON}
         if large_buffers:
             options[GPU_LARGE_BUFFERS] = ON
     return options

@@ -28,6 +28,7 @@ from backends.base import (
 )
 from backends.intel_openvino import devices, options
 from backends.intel_openvino.model import (
+    block_length,
     fix_sizes,
     largest_tensor,
     read_with_weights,
@@ -75,7 +76,10 @@ class OpenVinoSession:
                 fix_sizes(model, self.inputs, sizes)
             large = devices.needs_large_buffers(self._core, target, largest_tensor(model))
             properties = options.compile_options(
-                self._device.id, self._graph.precision, large_buffers=large
+                self._device.id,
+                self._graph.precision,
+                block_length=block_length(self._graph.model),
+                large_buffers=large,
             )
             self._use(self._core.compile_model(model, target, properties), sizes)
 

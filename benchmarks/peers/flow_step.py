@@ -31,23 +31,21 @@ _CELLS = SIZE // 8
 
 
 class FlowStep:
-    """A transformer in float32 on a backend's device, from a working copy.
+    """A transformer in a precision on a backend's device, from a working copy.
 
-    Jobs compute so with weights in blocks where a device's trial took no longer in it. With `bare`,
-    our graph is called directly, in ONNX Runtime's session with its default options.
+    With `bare`, our graph is called directly, in ONNX Runtime's session with its default options.
     """
 
-    def __init__(self, checkpoint: str, backend: str, *, bare: bool) -> None:
-        made, path = backend_named(backend), Path(checkpoint)
+    def __init__(self, checkpoint: str, backend: str, precision: str, *, bare: bool) -> None:
+        made, path, computed_in = backend_named(backend), Path(checkpoint), Precision(precision)
         device = next(device for device in made.probe() if device.usable)
-        precision = Precision.F32
         denoiser = identify(path).architecture.denoiser
         network = denoiser.network(SIZE, SIZE, tokens=FLOW_TOKENS)
         self._folder = tempfile.TemporaryDirectory(dir=path.parent)
         copies = WorkingCopies(Path(self._folder.name))
         given = denoiser.timestep_inputs(FLOW_TIMESTEP) | denoiser.size_inputs(SIZE, SIZE)
         if bare:
-            graph = networks.graph(network, made.operators(device), precision, copies)
+            graph = networks.graph(network, made.operators(device), computed_in, copies)
             self._weights, options = WeightBuffers(graph), ort.SessionOptions()
             add_weights(options, self._weights)
             runtime = ort.InferenceSession(self._weights.model, options)
@@ -56,7 +54,7 @@ class FlowStep:
         else:
             session: Session = Compiler(made, device, copies).load(
                 network,
-                precision,
+                computed_in,
                 WeightPlacement.WORKING_COPY,
                 lambda _done, _total: None,
                 CancelToken(),

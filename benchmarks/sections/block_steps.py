@@ -1,10 +1,12 @@
 """A step of a few blocks of full width, turn by turn with the bare runtime and with diffusers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+from backends.base import Precision
+from backends.registry import BACKENDS
 from benchmarks.child import Child, PeerError
 from benchmarks.measure import interleave
 from benchmarks.peers import PEERS
@@ -13,21 +15,22 @@ from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import TIMING_COLUMNS, Setting, first_and_rest, timing_row
 from benchmarks.workload import FLOW_TOKENS, SIZE
 
-# The backend whose runtime is also called directly.
-_CALLED = "cpu"
+# The backend whose runtime is also called directly, and what it computes in.
+_CALLED = "cpu", Precision.F32
 _BARE, _DIFFUSERS = "onnxruntime, bare call", "diffusers bf16"
 _LIMITS = {_BARE: 1.05, _DIFFUSERS: 0.7}
 _SDCPP_LIMIT = 0.3
 
 
-def block_steps(setting: Setting, model: QuantizedModel, backends: list[str]) -> Findings:
+def block_steps(setting: Setting, model: QuantizedModel, backends: Sequence[str]) -> Findings:
     """Measure the backends' steps in turns with the peers that are installed."""
     with ExitStack() as stack:
         contestants = _contestants(setting, model, backends, stack)
         rounds = setting.rounds(4) + 1
         firsts, series = first_and_rest(interleave(contestants, rounds, setting.report))
-    fastest = min(map(_ours, backends), key=lambda name: series[name].median)
-    mine = {_BARE: _ours(_CALLED)}
+    ours = [_ours(*way) for way in _ways(backends)]
+    fastest = min(ours, key=lambda name: series[name].median)
+    mine = {_BARE: _ours(*_CALLED)}
     ratios = {
         name: series[mine.get(name, fastest)].ratio_to(series[name])
         for name in _LIMITS
@@ -38,9 +41,9 @@ def block_steps(setting: Setting, model: QuantizedModel, backends: list[str]) ->
         for name, times in series.items()
     ]
     note = (
-        f"One context of {FLOW_TOKENS} tokens, turn by turn in one run, ours in float32. First: "
-        "the first run after loading. Ratios are medians over rounds, of our fastest step, beside "
-        "the bare call that of the same runtime."
+        f"One context of {FLOW_TOKENS} tokens, turn by turn in one run. First: the first run after "
+        "loading. Ratios are medians over rounds, of our fastest step, beside the bare call that "
+        "of the same runtime."
     )
     title = f"{model.title}, a step of {model.few.words} in Q4_0, {SIZE}x{SIZE}"
     return Findings(
@@ -50,7 +53,7 @@ def block_steps(setting: Setting, model: QuantizedModel, backends: list[str]) ->
 
 
 def _contestants(
-    setting: Setting, model: QuantizedModel, backends: list[str], stack: ExitStack
+    setting: Setting, model: QuantizedModel, backends: Sequence[str], stack: ExitStack
 ) -> dict[str, Callable[[], float]]:
     """Load every peer, and return what takes the time of its step, by name."""
 
@@ -59,11 +62,17 @@ def _contestants(
 
     few = model.few.prepare(setting.folder / model.folder, setting.say)
     found: dict[str, Callable[[], float]] = {}
-    for name in backends:
-        child = start("flow", checkpoint=str(few), backend=name, bare=False)
-        found[_ours(name)] = partial(child.seconds, "step")
-    if _CALLED in backends:
-        child = start("flow", checkpoint=str(few), backend=_CALLED, bare=True)
+    ways = _ways(backends)
+    for backend, precision in ways:
+        child = start(
+            "flow", checkpoint=str(few), backend=backend, precision=precision.value, bare=False
+        )
+        found[_ours(backend, precision)] = partial(child.seconds, "step")
+    if _CALLED in ways:
+        backend, precision = _CALLED
+        child = start(
+            "flow", checkpoint=str(few), backend=backend, precision=precision.value, bare=True
+        )
         found[_BARE] = partial(child.seconds, "step")
     if PEERS["flow diffusers"].installed:
         child = start("flow diffusers", kind=model.folder, sizes=model.few.blocks)
@@ -71,8 +80,18 @@ def _contestants(
     return found
 
 
-def _ours(backend: str) -> str:
-    return f"safelight, {backend}"
+def _ways(backends: Sequence[str]) -> list[tuple[str, Precision]]:
+    """List the precisions of the backends' first usable devices."""
+    found: list[tuple[str, Precision]] = []
+    for reference in BACKENDS:
+        if reference.name in backends:
+            device = next(device for device in reference.create().probe() if device.usable)
+            found += [(reference.name, precision) for precision in device.precisions]
+    return found
+
+
+def _ours(backend: str, precision: Precision) -> str:
+    return f"safelight, {backend} in {precision.value}"
 
 
 def whole_step_by_sdcpp(

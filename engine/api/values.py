@@ -146,6 +146,7 @@ class PrecisionName(StrEnum):
     F32 = "f32"
     F16 = "f16"
     BF16 = "bf16"
+    INT8 = "int8"
 
 
 class WeightBits(StrEnum):

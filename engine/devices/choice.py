@@ -5,16 +5,16 @@ A vendor's runtime is imported into this process only after a child process surv
 Safelight, so the first picture never waits for a driver.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
 import msgspec
 
-from backends.base import Backend, BlockForm, Cancellation, Device
+from backends.base import Backend, BlockForm, Cancellation, Device, Precision
 from backends.registry import BACKENDS, BackendReference, find
 from engine.api.machine import DeviceInfo
 from engine.api.reasons import known_reason
@@ -41,7 +41,8 @@ class Candidate:
     """A device that a job may run on. `choice` is the reason why it comes before the next one.
 
     `milliseconds` is the time of a run in its trial, in the precision that is preferred, and
-    `exact_milliseconds` that in float32. `failure` is the reason why a job failed on it.
+    `times` has that of each precision whose results were right. `failure` is the reason why a job
+    failed on it.
     """
 
     backend: Backend
@@ -49,17 +50,7 @@ class Candidate:
     milliseconds: float = float("inf")
     failure: str = ""
     choice: str = ""
-    exact_milliseconds: float = float("inf")
-
-    @property
-    def exact_at_no_cost(self) -> bool:
-        """True if the trial took no longer in float32 than in the preferred precision.
-
-        That one is preferred for the memory that it saves.
-        """
-        return self.exact_milliseconds < float("inf") and (
-            self.exact_milliseconds <= self.milliseconds
-        )
+    times: Mapping[Precision, float] = field(default_factory=dict[Precision, float])
 
     @property
     def holds_blocks(self) -> bool:
@@ -297,7 +288,7 @@ def _candidate(reference: BackendReference, device: TriedDevice) -> Candidate:
         device.device(reference.name),
         device.milliseconds,
         device.failure,
-        exact_milliseconds=device.exact_milliseconds,
+        times=device.times,
     )
 
 

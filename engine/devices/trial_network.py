@@ -15,6 +15,7 @@ import numpy as np
 from backends.base import Array, DimensionRange, DType, FileSlice
 from engine.compile.network import Network
 from engine.graphs.unet import UNetBlock, UNetConfig, timestep_embedding, unet
+from engine.weights.rounding import Role
 from engine.weights.weight_set import WeightSet
 
 OUTPUT = "prediction"
@@ -50,7 +51,8 @@ def network(folder: Path) -> Network:
         slices[name] = FileSlice(path, offset, DType.F32, shape)
         offset += slices[name].nbytes
     emit = partial(unet, config=_CONFIG, halves_evenly=True)
-    return Network("trial", emit, WeightSet("trial", slices), _DIMENSIONS)
+    weights = WeightSet("trial", slices, role=Role.DENOISER)
+    return Network("trial", emit, weights, _DIMENSIONS)
 
 
 def feeds() -> Mapping[str, Array]:

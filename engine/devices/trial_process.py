@@ -39,12 +39,20 @@ from engine.memory.plan import WeightPlacement
 from engine.packs import use_packs
 from engine.parent import die_first
 from engine.stdio import take_stdio
+from engine.weights.rounding import EXACT, Rounding
 from engine.weights.working_copies import WorkingCopies
 
 # Largest difference from the float32 result, relative to its norm. bfloat16 rounds to 2^-8 and
-# was measured to be off by 0.007; some devices' float32 is TF32, which rounds to 2^-11 as float16
-# does.
-TOLERANCES = {Precision.F32: 3e-3, Precision.BF16: 0.05, Precision.F16: 0.01}
+# was measured to be off by 0.007, 8 bits by 0.007; some devices' float32 is TF32, which rounds
+# to 2^-11 as float16 does.
+TOLERANCES = {
+    Precision.F32: 3e-3,
+    Precision.BF16: 0.05,
+    Precision.F16: 0.01,
+    Precision.INT8: 0.05,
+}
+# The bits of the network's weights in a trial: 8 need them in blocks.
+_ROUNDINGS = {Precision.INT8: Rounding(8, 8)}
 _NUMPY_TOLERANCE = 1e-3
 # The most runs to measure after the warm-up run, and the seconds after which no more are begun.
 _RUNS, _ENOUGH_S = 9, 1.0
@@ -132,7 +140,9 @@ class _Trial:
         self, backend: Backend, device: Device, precision: Precision, runs: int = _RUNS
     ) -> _Run:
         """Load the network and time its runs, each of which ends with its output on the host."""
-        compiler = Compiler(backend, device, WorkingCopies(self._folder / "weights"))
+        copies = WorkingCopies(self._folder / "weights")
+        rounding = _ROUNDINGS.get(precision, EXACT)
+        compiler = Compiler(backend, device, copies, rounding=rounding)
         session = compiler.load(
             self._network, precision, WeightPlacement.MEMORY, lambda _d, _t: None, CancelToken()
         )

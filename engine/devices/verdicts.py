@@ -70,12 +70,10 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
         return next(times, float("inf")) if self.works else float("inf")
 
     @property
-    def exact_milliseconds(self) -> float:
-        """The milliseconds of a run in float32; infinite if not measured."""
-        times = {
-            figure.precision: figure.milliseconds for figure in self.figures if not figure.problem
-        }
-        return times.get(Precision.F32.value, float("inf")) if self.works else float("inf")
+    def times(self) -> dict[Precision, float]:
+        """The milliseconds of a run, by the precisions with correct results."""
+        right = (figure for figure in self.figures if not figure.problem and self.works)
+        return {Precision(figure.precision): figure.milliseconds for figure in right}
 
     @property
     def sentence(self) -> str:

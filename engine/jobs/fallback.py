@@ -26,6 +26,8 @@ CURABLE = frozenset(
 _PROCESSOR = "cpu"
 # The forms of linear layers that a request has rounded.
 _FORMS = {WeightBits.EIGHT: FORMS[8], WeightBits.FOUR: FORMS[4]}
+# In order: what is rounded to 8 bits beside blocks differs less than in 16 bits, and less of it.
+_FOR_BLOCKS = Precision.INT8, Precision.F32
 _DOING = {
     Phase.LOAD: sentence("reading the model"),
     Phase.COMPILE: sentence("preparing the networks"),
@@ -104,7 +106,7 @@ def suitable(
     return found or list(candidates)
 
 
-def preferring_float32(
+def preferring_for_blocks(
     candidates: list[Candidate],
     checkpoint: IdentifiedCheckpoint,
     precision: PrecisionName,
@@ -112,16 +114,15 @@ def preferring_float32(
     *,
     backend: str,
 ) -> list[Candidate]:
-    """Return the candidates, of which those that are as quick in float32 prefer it for blocks.
+    """Return the candidates, each in the precision that is best for weights in blocks.
 
-    Weights in blocks take no less memory in 16 bits. A request that states the precision changes
+    Those take no less memory in 16 bits, so 8 bits beside float32, or float32 itself, are preferred
+    where a device's trial took no longer in them. A request that states the precision changes
     nothing. Where its backend is open, too, the candidates come in the order of these times.
     """
     if precision is not PrecisionName.AUTO or not _is_in_blocks(weight_bits, checkpoint):
         return candidates
-    found = [
-        _exact(candidate) if candidate.exact_at_no_cost else candidate for candidate in candidates
-    ]
+    found = [_for_blocks(candidate) for candidate in candidates]
     return by_speed(found) if backend == AUTO else found
 
 
@@ -133,13 +134,15 @@ def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
     return 2 * sum(held) > weights.elements
 
 
-def _exact(candidate: Candidate) -> Candidate:
-    """Return the candidate with float32 as its preferred precision."""
-    precisions = sorted(
-        candidate.device.precisions, key=lambda precision: precision is not Precision.F32
-    )
-    device = replace(candidate.device, precisions=tuple(precisions))
-    return replace(candidate, device=device, milliseconds=candidate.exact_milliseconds)
+def _for_blocks(candidate: Candidate) -> Candidate:
+    """Return the candidate with the preferred precision for weights in blocks."""
+    for precision in _FOR_BLOCKS:
+        time = candidate.times.get(precision)
+        if time is not None and time <= candidate.milliseconds:
+            others = (other for other in candidate.device.precisions if other is not precision)
+            device = replace(candidate.device, precisions=(precision, *others))
+            return replace(candidate, device=device, milliseconds=time)
+    return candidate
 
 
 def roomiest_first(

@@ -17,7 +17,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.jobs.attempts import Attempts, JobEnvironment, JobResult
 from engine.jobs.background_compiles import BackgroundCompiles
 from engine.jobs.checkpoint_loading import load_checkpoint
-from engine.jobs.fallback import preferring_float32, roomiest_first, suitable
+from engine.jobs.fallback import preferring_for_blocks, roomiest_first, suitable
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import JobPlan, plan_job
@@ -120,7 +120,7 @@ class JobRunner:
         )
         request = self._with_networks(request, report_nothing)
         checkpoint = self._checkpoint(request)
-        candidates = preferring_float32(
+        candidates = preferring_for_blocks(
             candidates, checkpoint, request.precision, request.weight_bits, backend=request.backend
         )
         files = self.services.named_files(report_nothing)
@@ -154,7 +154,7 @@ class JobRunner:
             candidates = self.candidates(
                 request.backend, request.precision, cancel, holds_blocks=blocks
             )
-            candidates = preferring_float32(
+            candidates = preferring_for_blocks(
                 candidates,
                 checkpoint,
                 request.precision,

@@ -20,9 +20,15 @@ from tests.weights.test_dequantization import written
 
 ROUNDS = 20
 # In half precision scales and zeros are rounded to 11 or 8 bits, as the numbers are.
-TOLERANCES = {Precision.F32: 1e-5, Precision.F16: 2e-3, Precision.BF16: 1e-2}
+TOLERANCES = {
+    Precision.F32: 1e-5,
+    Precision.F16: 2e-3,
+    Precision.BF16: 1e-2,
+    Precision.INT8: 8e-3,
+}
 # Numbers of five bits with offsets are rounded anew.
 ROUNDED = {DType.Q5_1: 6e-3, DType.Q5_K: 6e-3}
+WITH_ZEROS = {DType.Q4_1, DType.Q4_K, DType.Q2_K}
 CARDS = [
     (backend, device)
     for backend in (CudaBackend(), TorchBackend())
@@ -67,20 +73,24 @@ def error_of(backend: Backend, device: Device, precision: Precision, weight: Fil
 
 
 @types
-@pytest.mark.parametrize("precision", [Precision.F32, Precision.BF16])
+@pytest.mark.parametrize("precision", [Precision.F32, Precision.BF16, Precision.INT8])
 def test_openvino_computes_with_blocks(precision: Precision, dtype: DType, tmp_path: Path) -> None:
     backend = OpenVinoBackend()
     device = next(one for one in backend.probe() if one.id == "cpu")
     if precision not in device.precisions:
-        pytest.skip("this processor has no instructions for bfloat16")
+        pytest.skip(f"this processor has no instructions for {precision}")
     weight = written(tmp_path, blocks(dtype, (48, 512)))
     limit = TOLERANCES[precision] + ROUNDED.get(dtype, 0)
-    assert error_of(backend, device, precision, weight) < limit
+    error = error_of(backend, device, precision, weight)
+    assert error < limit
+    if precision is Precision.INT8:
+        # What is multiplied is rounded to 8 bits, but beside zeros that are no integers.
+        assert (error < TOLERANCES[Precision.F32]) is (dtype in WITH_ZEROS)
 
 
 @pytest.mark.oracle
 @types
-@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("precision", [Precision.F32, Precision.F16, Precision.BF16])
 def test_torch_computes_with_blocks(precision: Precision, dtype: DType, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     backend = TorchBackend()

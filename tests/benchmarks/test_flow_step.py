@@ -34,7 +34,7 @@ def test_a_job_and_the_bare_runtime_run_the_same_step(
     make_gguf.write(path, listing(), architecture)
     found: list[np.ndarray] = []
     for bare in (False, True):
-        peer = FlowStep(str(path), "cpu", bare=bare)
+        peer = FlowStep(str(path), "cpu", "f32", bare=bare)
         saved = tmp_path / f"{bare}.npy"
         assert peer.answer("step", {"save": str(saved)})["seconds"] > 0
         found.append(np.load(saved))

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from backends.base import Precision
 from engine.api.machine import PrecisionFigures
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
 
@@ -95,17 +96,15 @@ def test_forgetting_deletes_every_report(path: Path) -> None:
     store.forget()
 
 
-def test_float32_has_a_time_where_its_results_are_right() -> None:
+def test_precisions_have_times_where_their_results_are_right() -> None:
     exact = PrecisionFigures(precision="f32", milliseconds=HALF.milliseconds - 1)
     device = msgspec.structs.replace(DEVICE, figures=(HALF, exact))
-    assert (device.milliseconds, device.exact_milliseconds) == (
-        HALF.milliseconds,
-        exact.milliseconds,
-    )
+    half, whole = Precision(HALF.precision), Precision.F32
+    assert device.times == {half: HALF.milliseconds, whole: exact.milliseconds}
+    assert device.milliseconds == HALF.milliseconds
     wrong = msgspec.structs.replace(exact, problem="it is off by 2.0%")
-    for figures in ((HALF,), (HALF, wrong)):
-        untimed = msgspec.structs.replace(DEVICE, figures=figures)
-        assert untimed.exact_milliseconds == float("inf")
+    assert msgspec.structs.replace(DEVICE, figures=(HALF, wrong)).times == {half: HALF.milliseconds}
+    assert msgspec.structs.replace(device, problem="it hung").times == {}
 
 
 def test_a_device_is_offered_in_the_precisions_with_correct_results() -> None:

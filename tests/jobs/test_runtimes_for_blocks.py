@@ -23,6 +23,7 @@ from tests.families.flux.test_gguf import parts_beside, write_pair
 from tests.pipeline.jobs import a_request
 
 _PLENTY = 32 << 30
+INT8 = Precision.INT8
 # The same for both runtimes, as networks are so small that weights would not decide.
 _BESIDE_WEIGHTS = WorkingMemory(empties=True)
 
@@ -66,7 +67,8 @@ class Bench:
         self.folder, self.openvino, self.onnx = folder, RoomyOpenVino(), RoomyCpu()
         device = next(one for one in self.openvino.probe() if one.id == "cpu")
         device = replace(device, precisions=(Precision.BF16, Precision.F32))
-        self.first: Candidate = Candidate(self.openvino, device, 200, exact_milliseconds=140)
+        times = {Precision.BF16: 200.0, Precision.F32: 140.0}
+        self.first: Candidate = Candidate(self.openvino, device, 200, times=times)
         self.second: Candidate = Candidate(self.onnx, self.onnx.probe()[0], 210)
 
         def candidates(*_: object) -> list[Candidate]:
@@ -111,14 +113,26 @@ def test_blocks_are_computed_exactly_where_that_takes_no_longer(bench: Bench) ->
     assert rounded.precisions == (Precision.F32,)
     asked = bench.planned(bench.request, precision=PrecisionName.BF16)
     assert asked.precisions[0] is Precision.BF16
-    bench.first = replace(bench.first, exact_milliseconds=201)
+    bench.first = replace(bench.first, times={Precision.BF16: 200, Precision.F32: 201})
     assert bench.planned(bench.request).precisions[0] is Precision.BF16
+
+
+def test_blocks_are_computed_in_8_bits_where_that_takes_no_longer(bench: Bench) -> None:
+    device = replace(bench.first.device, precisions=(*bench.first.device.precisions, INT8))
+    times = {Precision.BF16: 200.0, Precision.F32: 140.0, INT8: 150.0}
+    bench.first = replace(bench.first, device=device, times=times)
+    assert bench.planned(bench.request).precisions == (INT8, Precision.F32)
+    assert bench.planned(bench.wide).precisions[0] is Precision.BF16
+    asked = bench.planned(bench.request, precision=PrecisionName.F32)
+    assert asked.precisions == (Precision.F32,)
+    bench.first = replace(bench.first, times={**times, INT8: 201})
+    assert bench.planned(bench.request).precisions == (Precision.F32,)
 
 
 def test_runtimes_are_compared_in_the_precision_that_blocks_are_computed_in(bench: Bench) -> None:
     """OpenVINO, which is slower than ONNX Runtime in bfloat16 here, is not in float32."""
     openvino = bench.first
-    bench.first = Candidate(bench.onnx, bench.onnx.probe()[0], 150, exact_milliseconds=150)
+    bench.first = Candidate(bench.onnx, bench.onnx.probe()[0], 150, times={Precision.F32: 150})
     bench.second = replace(openvino, choice="about as fast as ONNX Runtime here")
     found = bench.planned(bench.request)
     assert found.compiler.device.backend == "intel_openvino"
@@ -127,7 +141,7 @@ def test_runtimes_are_compared_in_the_precision_that_blocks_are_computed_in(benc
     assert asked.compiler.device.backend == "intel_openvino"
     # A named backend's devices keep their order.
     assert bench.planned(bench.request, backend="cpu").compiler.device.backend == "cpu"
-    bench.second = replace(openvino, exact_milliseconds=160)
+    bench.second = replace(openvino, times={Precision.BF16: 200, Precision.F32: 160})
     assert bench.planned(bench.request).compiler.device.backend == "cpu"
 
 

@@ -13035,6 +13035,10 @@
    <translation>8 Bit</translation>
   </message>
   <message>
+   <source>8 bits (int8)</source>
+   <translation>8 Bit (int8)</translation>
+  </message>
+  <message>
    <source>A factor on the noise that steps add (s_noise).</source>
    <translation>Ein Faktor für das Rauschen, das Schritte hinzufügen (s_noise).</translation>
   </message>
@@ -13421,6 +13425,10 @@
   <message>
    <source>Precision</source>
    <translation>Genauigkeit</translation>
+  </message>
+  <message>
+   <source>Quick on processors, for models whose weights have 8 or 4 bits.</source>
+   <translation>Schnell auf Prozessoren, für Modelle, deren Gewichte 8 oder 4 Bit haben.</translation>
   </message>
   <message>
    <source>Quick steps, after a while of preparing.</source>

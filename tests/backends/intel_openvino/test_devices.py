@@ -36,10 +36,10 @@ def gpu(id_: str = "gpu.0") -> Device:
 
 
 def test_a_laptop_has_a_gpu_a_processor_and_an_npu_that_is_not_automatic() -> None:
-    found = devices.found(LAPTOP, [INTEGRATED_ADAPTER], NAME)
+    found = devices.found(LAPTOP, [INTEGRATED_ADAPTER], NAME, rounds=True)
     assert [(d.id, d.name, d.precisions, d.automatic) for d in found] == [
         ("gpu.0", INTEGRATED_ADAPTER.name, (Precision.F16, Precision.F32), True),
-        ("cpu", NAME, (Precision.F32,), True),
+        ("cpu", NAME, (Precision.F32, Precision.INT8), True),
         ("npu", "Intel(R) AI Boost", (Precision.F16,), False),
     ]
     assert all(device.usable for device in found)

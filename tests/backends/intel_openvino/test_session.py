@@ -69,7 +69,11 @@ def on_the_processor(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
         return "CPU"
 
     def compile_options(
-        device_id: str, precision: Precision, *, large_buffers: bool = False
+        device_id: str,
+        precision: Precision,
+        *,
+        block_length: int = 0,
+        large_buffers: bool = False,
     ) -> dict[str, str]:
         told.append(original(device_id, precision, large_buffers=large_buffers))
         return original("cpu", precision)
