@@ -95,6 +95,8 @@ def test_complaints_of_an_engine_are_findings_unless_the_monkey_killed_it(tmp_pa
         findings.add(Finding(at=101.0, kind="warning", text="qt: QPainter::begin"))
         cut = "qt: qt.gui.imageio.jpeg: Corrupt JPEG data: premature end of data segment"
         findings.add(Finding(at=102.0, kind="warning", text=cut))
+        nowhere = "qt: default: MainWindow(0x5643aeefb9e0) : No drag target set."
+        findings.add(Finding(at=103.0, kind="warning", text=nowhere))
     assert [one.at for one in findings_in(tmp_path)] == [50.0, 101.0]
 
 
