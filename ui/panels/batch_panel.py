@@ -53,7 +53,8 @@ class BatchPanel(QWidget):
         jobs = self._session.batch.shown
         if [job.id for job in jobs] != list(self.cells):
             self._make_cells(jobs)
-        for number, job in enumerate(jobs, 1):
+        first = self._session.batch.number(jobs[0].id) if jobs else 1
+        for number, job in enumerate(jobs, first):
             self._show_job(job, number)
         self._mark()
 
@@ -79,8 +80,7 @@ class BatchPanel(QWidget):
             JobState.FAILED: self.tr("Picture {n} of {all}, failed"),
         }
         name = states.get(job.state, self.tr("Picture {n} of {all}"))
-        first = self._session.batch.number(next(iter(self.cells)))
-        cell.setAccessibleName(name.format(n=first + number - 1, all=self._session.batch.count))
+        cell.setAccessibleName(name.format(n=number, all=self._session.batch.count))
         if job.images:
             self._read(job.id, job.images[-1])
         elif job.state is JobState.FAILED:
