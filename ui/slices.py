@@ -10,7 +10,7 @@ _SLICE_S = 0.004
 
 
 class Slices(QObject):
-    """Work that goes on by a slice in each turn of the event loop, until it is over.
+    """Work that goes on by a slice in each turn of the event loop, and is deleted when it is over.
 
     The work is an iterator: it does one piece for each value that it is asked for.
     """
@@ -18,25 +18,27 @@ class Slices(QObject):
     def __init__(self, work: Iterator[object], parent: QObject) -> None:
         """Begin in the next turn."""
         super().__init__(parent)
-        self._work = work
+        self._work, self._is_over = work, False
         self._turns = QTimer(self, interval=0)
         self._turns.timeout.connect(self._go_on)
         self._turns.start()
 
     def finish(self) -> None:
         """Do the rest at once, if there is any."""
-        self._turns.stop()
         for _ in self._work:
             pass
+        self.stop()
 
     def stop(self) -> None:
-        """Leave the rest undone, if there is any, and delete this."""
-        self._turns.stop()
-        self.deleteLater()
+        """Leave the rest undone, if there is any."""
+        if not self._is_over:
+            self._is_over = True
+            self._turns.stop()
+            self.deleteLater()
 
     def _go_on(self) -> None:
         until = time.perf_counter() + _SLICE_S
         for _ in self._work:
             if time.perf_counter() >= until:
                 return
-        self._turns.stop()
+        self.stop()

@@ -71,6 +71,15 @@ def test_work_can_be_stopped(qtbot: QtBot) -> None:
     assert parent.children() == []
 
 
+def test_work_that_is_over_leaves_nothing_behind(qtbot: QtBot) -> None:
+    parent = QObject()
+    slices = Slices(iter([1, 2]), parent)
+    qtbot.waitUntil(lambda: parent.children() == [])
+    # Who still holds it may say so.
+    slices.finish()
+    slices.stop()
+
+
 def test_the_code_of_the_pages_is_read_in_small_pieces() -> None:
     command = [sys.executable, "-c", READ]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
