@@ -64,6 +64,7 @@ class FilterButton(Chip):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._choices = QMenu(self)
         self._choices.aboutToShow.connect(self._open)
+        self._group = QActionGroup(self._choices)
         self.setMenu(self._choices)
         theme.changed.connect(self._draw)
 
@@ -90,7 +91,6 @@ class FilterButton(Chip):
 
     def _open(self) -> None:
         self._choices.clear()
-        group = QActionGroup(self._choices)
         for choice in self._fill():
             if choice is None:
                 self._choices.addSeparator()
@@ -99,7 +99,7 @@ class FilterButton(Chip):
             action = QAction(text, self._choices, checkable=True)
             action.setChecked(choice.is_in(self._query))
             action.triggered.connect(lambda _=False, made=choice: self.chosen.emit(made.fields))
-            group.addAction(action)
+            self._group.addAction(action)
             self._choices.addAction(action)
 
     def _draw(self) -> None:
