@@ -30,6 +30,8 @@ from tests.ui.real_window.person import ROOT, EndedError, RealWindow
 # Longer than anything that a window does, on a machine that others use.
 _HANG_S = 90.0
 _SETTLED_S = 20.0
+# Until then pages and dialogs are made that were never seen, and thumbnails fill their memory.
+_WARM_S = 1800.0
 # So often in a row no place of the application's was found before it is brought forward.
 _MISSES = 5
 _REST = (
@@ -58,16 +60,18 @@ class Monkey:
         seed: int,
         minutes: float,
         rest_every_s: float = 60.0,
-        warm_s: float = 300.0,
+        warm_s: float | None = None,
         planted: str = "",
         most_windows: int = 20,
     ) -> None:
         """Prepare a run in an empty folder; `planted` are names of faults of `plants`.
 
-        The run is over sooner when so many windows crashed.
+        A window is warm after `warm_s`: half an hour, or a quarter of a short run. The run is over
+        sooner when so many windows crashed.
         """
         self._folder, self._seed, self._minutes = folder.resolve(), seed, minutes
-        self._rest_every_s, self._warm_s, self._planted = rest_every_s, warm_s, planted
+        self._rest_every_s, self._planted = rest_every_s, planted
+        self._warm_s = min(_WARM_S, minutes * 60 / 4) if warm_s is None else warm_s
         self._most_windows = most_windows
         # As an installation is: reading a page's code for the first time is no stall of the page's.
         for part in ("app", "engine", "ui"):
