@@ -40,7 +40,7 @@ def x_name(key: QKeySequence) -> str:
     parts = portable(key).replace("++", "+plus").split("+") if len(portable(key)) > 1 else None
     *held, last = parts or [portable(key)]
     last = _X_NAMES.get(last, last.lower() if len(last) == 1 else last)
-    return "+".join([*(one.lower() for one in held), last])
+    return "+".join([*(key.lower() for key in held), last])
 
 
 SHORTCUTS = tuple(

@@ -77,30 +77,30 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_good(self) -> bool:
         """True if nothing was found and nothing grew."""
-        return not self.findings and not any(one.is_too_much for one in self.growths)
+        return not self.findings and not any(growth.is_too_much for growth in self.growths)
 
     def kinds(self) -> Counter[str]:
         """Return the number of findings of each kind."""
-        return Counter(one.kind for one in self.findings)
+        return Counter(finding.kind for finding in self.findings)
 
 
 def growth(figures: Sequence[Figures], warm_s: float) -> Growth | None:
     """Return how a window grew; None where it did not rest often enough after it was warm."""
     if not figures:
         return None
-    warm = [one for one in figures if one.rests and one.at >= figures[0].at + warm_s]
+    warm = [figure for figure in figures if figure.rests and figure.at >= figures[0].at + warm_s]
     if len(warm) < 2:
         return None
     count = min(_RESTS, len(warm) // 2)
     first, last = warm[:count], warm[-count:]
 
     def grown(name: str) -> float:
-        before, after = ([getattr(one, name) for one in part] for part in (first, last))
+        before, after = ([getattr(figure, name) for figure in part] for part in (first, last))
         return statistics.median(after) - statistics.median(before)
 
     return Growth(
         minutes=(last[-1].at - first[0].at) / 60,
-        first_mb=statistics.median(one.resident_mb for one in first),
+        first_mb=statistics.median(figure.resident_mb for figure in first),
         resident_mb=grown("resident_mb"),
         handles=round(grown("handles")),
         threads=round(grown("threads")),
@@ -108,7 +108,7 @@ def growth(figures: Sequence[Figures], warm_s: float) -> Growth | None:
         objects=round(grown("objects")),
         images_mb=grown("images_mb"),
         kinds=_grown_kinds(first[-1], last[-1]),
-        highest_mb=max(one.resident_mb for one in figures),
+        highest_mb=max(figure.resident_mb for figure in figures),
     )
 
 
@@ -121,16 +121,16 @@ def _grown_kinds(first: Figures, last: Figures) -> dict[str, int]:
 def findings_in(folder: Path) -> tuple[Finding, ...]:
     """Return the findings of a run, without complaints of an engine that the monkey killed."""
     actions = read_records(folder / ACTIONS, Action)
-    kills = [one.at for one in actions if one.name == "kill"]
+    kills = [action.at for action in actions if action.name == "kill"]
 
-    def is_expected(one: Finding) -> bool:
-        after = any(0 <= one.at - kill < _COMPLAINS_S for kill in kills)
-        is_told = one.text.startswith(_EXPECTED) or one.text.endswith(_NOWHERE)
-        is_of_kill = after and one.text.startswith("app.engine.")
-        return one.kind == "warning" and (is_told or is_of_kill)
+    def is_expected(finding: Finding) -> bool:
+        after = any(0 <= finding.at - kill < _COMPLAINS_S for kill in kills)
+        is_told = finding.text.startswith(_EXPECTED) or finding.text.endswith(_NOWHERE)
+        is_of_kill = after and finding.text.startswith("app.engine.")
+        return finding.kind == "warning" and (is_told or is_of_kill)
 
     found = read_records(folder / FINDINGS, Finding)
-    return tuple(one for one in found if not is_expected(one))
+    return tuple(finding for finding in found if not is_expected(finding))
 
 
 def windows_in(folder: Path, starts: Sequence[float]) -> list[list[Figures]]:
@@ -138,7 +138,7 @@ def windows_in(folder: Path, starts: Sequence[float]) -> list[list[Figures]]:
     every = read_records(folder / FIGURES, Figures)
     ends = [*starts[1:], float("inf")]
     return [
-        [one for one in every if start <= one.at < end]
+        [figure for figure in every if start <= figure.at < end]
         for start, end in zip(starts, ends, strict=True)
     ]
 
@@ -150,11 +150,11 @@ def report(verdict: Verdict) -> str:
         f" {verdict.engine_kills} engines killed, in {verdict.folder}"
     ]
     lines += (
-        f"  grew from {one.first_mb:.0f} MB by {one.resident_mb:+.1f} MB in"
-        f" {one.minutes:.1f} minutes (at most {one.highest_mb:.0f} MB); handles"
-        f" {one.handles:+}, threads {one.threads:+}, widgets {one.widgets:+},"
-        f" objects {one.objects:+}, images {one.images_mb:+.0f} MB: {one.kinds}"
-        for one in verdict.growths
+        f"  grew from {growth.first_mb:.0f} MB by {growth.resident_mb:+.1f} MB in"
+        f" {growth.minutes:.1f} minutes (at most {growth.highest_mb:.0f} MB); handles"
+        f" {growth.handles:+}, threads {growth.threads:+}, widgets {growth.widgets:+},"
+        f" objects {growth.objects:+}, images {growth.images_mb:+.0f} MB: {growth.kinds}"
+        for growth in verdict.growths
     )
     lines.append(f"  findings: {dict(verdict.kinds()) or 'none'}")
     lines += _worst(verdict)
@@ -165,16 +165,18 @@ def _worst(verdict: Verdict) -> list[str]:
     """Return the findings as lines, alike ones together, the most often first."""
     actions = read_records(Path(verdict.folder) / ACTIONS, Action)
     alike: dict[tuple[str, str], list[Finding]] = {}
-    for one in verdict.findings:
-        alike.setdefault((one.kind, _cause(one)), []).append(one)
+    for finding in verdict.findings:
+        alike.setdefault((finding.kind, _cause(finding)), []).append(finding)
     lines: list[str] = []
     for (kind, cause), found in sorted(alike.items(), key=lambda item: -len(item[1])):
-        worst = max(found, key=lambda one: one.ms)
-        before = [one for one in actions if one.at <= worst.at][-_ACTIONS_BEFORE:]
+        worst = max(found, key=lambda finding: finding.ms)
+        before = [action for action in actions if action.at <= worst.at][-_ACTIONS_BEFORE:]
         lines.append(f"  {len(found)} x {kind}: {cause}")
         lines.append(f"      at most {worst.ms:.0f} ms; {worst.text[-4000:]}")
         lines += [f"      {line}" for line in worst.stack]
-        lines.append("      before: " + "; ".join(f"{one.name} {one.text}" for one in before))
+        lines.append(
+            "      before: " + "; ".join(f"{action.name} {action.text}" for action in before)
+        )
     return lines
 
 

@@ -63,9 +63,9 @@ class Record:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def add(self, one: msgspec.Struct) -> None:
+    def add(self, record: msgspec.Struct) -> None:
         """Append a record."""
-        self._file.write(msgspec.json.encode(one) + b"\n")
+        self._file.write(msgspec.json.encode(record) + b"\n")
 
 
 def read_records(path: Path, kind: type[One]) -> list[One]:

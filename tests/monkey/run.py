@@ -99,13 +99,15 @@ class Monkey:
                 basket.close()
         if _stamps(starter_checkpoint()) != starter:
             self._tell("left_its_bounds", "the starter is another")
-        growths = (growth(one, self._warm_s) for one in windows_in(self._folder, self._starts))
+        growths = (
+            growth(figures, self._warm_s) for figures in windows_in(self._folder, self._starts)
+        )
         return Verdict(
             seed=self._seed,
             minutes=(time.time() - begun) / 60,
             actions=self._actions,
             engine_kills=self._disorder.kills,
-            growths=tuple(one for one in growths if one is not None),
+            growths=tuple(found for found in growths if found is not None),
             findings=findings_in(self._folder),
             folder=str(self._folder),
         )

@@ -41,7 +41,7 @@ def test_the_monkey_finds_planted_faults(tmp_path: Path) -> None:
     assert "/planted outside" in told
     assert kinds["crash"] == 1
     assert "in crash" in told
-    assert any(one.resident_mb > 20 for one in verdict.growths)
+    assert any(found.resident_mb > 20 for found in verdict.growths)
     assert not verdict.is_good
 
 
@@ -97,7 +97,7 @@ def test_complaints_of_an_engine_are_findings_unless_the_monkey_killed_it(tmp_pa
         findings.add(Finding(at=102.0, kind="warning", text=cut))
         nowhere = "qt: default: MainWindow(0x5643aeefb9e0) : No drag target set."
         findings.add(Finding(at=103.0, kind="warning", text=nowhere))
-    assert [one.at for one in findings_in(tmp_path)] == [50.0, 101.0]
+    assert [finding.at for finding in findings_in(tmp_path)] == [50.0, 101.0]
 
 
 def test_a_record_that_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:

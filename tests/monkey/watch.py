@@ -170,12 +170,12 @@ def _counted() -> dict[str, Any]:
     gc.collect()
     objects = gc.get_objects()
     widgets = QApplication.allWidgets()
-    kinds = Counter(f"{type(one).__module__}.{type(one).__qualname__}" for one in objects)
-    kinds.update(f"widget {one.metaObject().className()}" for one in widgets)
-    images = {one.cacheKey(): one.sizeInBytes() for one in objects if isinstance(one, QImage)}
-    for one in objects:
-        if isinstance(one, QPixmap):
-            images[one.cacheKey()] = one.width() * one.height() * one.depth() // 8
+    kinds = Counter(f"{type(held).__module__}.{type(held).__qualname__}" for held in objects)
+    kinds.update(f"widget {widget.metaObject().className()}" for widget in widgets)
+    images = {held.cacheKey(): held.sizeInBytes() for held in objects if isinstance(held, QImage)}
+    for held in objects:
+        if isinstance(held, QPixmap):
+            images[held.cacheKey()] = held.width() * held.height() * held.depth() // 8
     return {
         "widgets": len(widgets),
         "objects": len(objects),
@@ -237,7 +237,7 @@ def _queued() -> float:
 def _callers() -> traceback.StackSummary:
     """Return who had something logged, without the frames of logging."""
     ours = (logging.__file__, app.logs.__file__, __file__)
-    frames = (one for one in traceback.extract_stack() if one.filename not in ours)
+    frames = (frame for frame in traceback.extract_stack() if frame.filename not in ours)
     return traceback.StackSummary.from_list(list(frames))
 
 

@@ -57,7 +57,7 @@ def target(kind: str, which: float, across: float, down: float) -> tuple[int, in
 
 
 def _control(top: QWidget, which: float) -> QWidget:
-    controls = [one for one in _below(top) if _takes_clicks(one)]
+    controls = [widget for widget in _below(top) if _takes_clicks(widget)]
     return controls[int(which * len(controls))] if controls else top
 
 
