@@ -15,9 +15,16 @@ from PIL import Image
 
 from backends.base import DType, Precision
 from backends.cpu import CpuBackend
+from backends.intel_openvino import OpenVinoBackend
 from engine.api.record import GenerationRecord
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import SamplerName, ScheduleName, TextWeightBits, WeightBits
+from engine.api.values import (
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+    TextWeightBits,
+    WeightBits,
+)
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Preparation
@@ -132,6 +139,28 @@ def test_pictures_of_rounded_weights_are_close_and_made_again(
     assert found[0] > found[1]
     assert found[2] > found[3]
     np.testing.assert_array_equal(bench.made(bench.request)[2], expected)
+
+
+def test_pictures_computed_in_8_bits_are_close_and_made_again(
+    bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    cpu = OpenVinoBackend().probe()[-1]
+    if Precision.INT8 not in cpu.precisions:
+        pytest.skip("this processor has no instructions for 8 bits")
+    changed = msgspec.structs.replace(
+        bench.request,
+        backend="intel_openvino",
+        weight_bits=WeightBits.EIGHT,
+        precision=PrecisionName.F32,
+    )
+    expected = bench.made(changed)[2]
+    rounded = msgspec.structs.replace(changed, precision=PrecisionName.INT8)
+    path, record, pixels = bench.made(rounded)
+    assert record.request.precision is PrecisionName.INT8
+    found = decibels(pixels, expected)
+    _log.info("%s, computed in 8 bits: %.1f dB", request.node.callspec.params["bench"], found)
+    assert 35 < found < float("inf")
+    np.testing.assert_array_equal(bench.made(read_request(path).request)[2], pixels)
 
 
 def test_copies_of_rounded_weights_are_as_large_as_was_said_and_kept_apart(bench: Bench) -> None:
