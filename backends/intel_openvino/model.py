@@ -52,6 +52,8 @@ def read_with_weights(
 
 def block_length(model_bytes: bytes) -> int:
     """Return the length of the blocks that most weights in blocks have; 0 if none are in blocks."""
+    if OPERATOR.encode() not in model_bytes:  # most networks, whose nodes need not be read again
+        return 0
     numbers = Counter[int]()
     for node in ModelProto.FromString(model_bytes).graph.node:
         if node.op_type == OPERATOR:
