@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from backends.base import Precision
 from backends.registry import BACKENDS
@@ -15,8 +16,10 @@ from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import TIMING_COLUMNS, Setting, first_and_rest, timing_row
 from benchmarks.workload import FLOW_TOKENS, SIZE
 
-# The backend whose runtime is also called directly, and what it computes in.
-_CALLED = "cpu", Precision.F32
+# A backend, and what it computes in.
+_Way: TypeAlias = tuple[str, Precision]
+# The one whose runtime is also called directly.
+_CALLED: _Way = "cpu", Precision.F32
 _BARE, _DIFFUSERS = "onnxruntime, bare call", "diffusers bf16"
 _LIMITS = {_BARE: 1.05, _DIFFUSERS: 0.7}
 _SDCPP_LIMIT = 0.3
@@ -24,12 +27,12 @@ _SDCPP_LIMIT = 0.3
 
 def block_steps(setting: Setting, model: QuantizedModel, backends: Sequence[str]) -> Findings:
     """Measure the backends' steps in turns with the peers that are installed."""
+    ways = _ways(backends)
     with ExitStack() as stack:
-        contestants = _contestants(setting, model, backends, stack)
+        contestants = _contestants(setting, model, ways, stack)
         rounds = setting.rounds(4) + 1
         firsts, series = first_and_rest(interleave(contestants, rounds, setting.report))
-    ours = [_ours(*way) for way in _ways(backends)]
-    fastest = min(ours, key=lambda name: series[name].median)
+    fastest = min((_ours(*way) for way in ways), key=lambda name: series[name].median)
     mine = {_BARE: _ours(*_CALLED)}
     ratios = {
         name: series[mine.get(name, fastest)].ratio_to(series[name])
@@ -53,36 +56,29 @@ def block_steps(setting: Setting, model: QuantizedModel, backends: Sequence[str]
 
 
 def _contestants(
-    setting: Setting, model: QuantizedModel, backends: Sequence[str], stack: ExitStack
+    setting: Setting, model: QuantizedModel, ways: Sequence[_Way], stack: ExitStack
 ) -> dict[str, Callable[[], float]]:
     """Load every peer, and return what takes the time of its step, by name."""
 
-    def start(peer: str, **options: object) -> Child:
-        return stack.enter_context(Child(peer, **options))
+    def step_of(peer: str, **options: object) -> Callable[[], float]:
+        return partial(stack.enter_context(Child(peer, **options)).seconds, "step")
 
-    few = model.few.prepare(setting.folder / model.folder, setting.say)
+    few = str(model.few.prepare(setting.folder / model.folder, setting.say))
     found: dict[str, Callable[[], float]] = {}
-    ways = _ways(backends)
-    for backend, precision in ways:
-        child = start(
-            "flow", checkpoint=str(few), backend=backend, precision=precision.value, bare=False
-        )
-        found[_ours(backend, precision)] = partial(child.seconds, "step")
-    if _CALLED in ways:
-        backend, precision = _CALLED
-        child = start(
-            "flow", checkpoint=str(few), backend=backend, precision=precision.value, bare=True
-        )
-        found[_BARE] = partial(child.seconds, "step")
+    for way in ways:
+        backend, precision = way
+        given = {"checkpoint": few, "backend": backend, "precision": precision.value}
+        found[_ours(*way)] = step_of("flow", **given, bare=False)
+        if way == _CALLED:
+            found[_BARE] = step_of("flow", **given, bare=True)
     if PEERS["flow diffusers"].installed:
-        child = start("flow diffusers", kind=model.folder, sizes=model.few.blocks)
-        found[_DIFFUSERS] = partial(child.seconds, "step")
+        found[_DIFFUSERS] = step_of("flow diffusers", kind=model.folder, sizes=model.few.blocks)
     return found
 
 
-def _ways(backends: Sequence[str]) -> list[tuple[str, Precision]]:
+def _ways(backends: Sequence[str]) -> list[_Way]:
     """List the precisions of the backends' first usable devices."""
-    found: list[tuple[str, Precision]] = []
+    found: list[_Way] = []
     for reference in BACKENDS:
         if reference.name in backends:
             device = next(device for device in reference.create().probe() if device.usable)
