@@ -18,15 +18,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from engine.priority import take_no_time_from_others
 from engine.regular_file import open_regular
 
 MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS = 10, 12
 _LENGTH_BYTES = 8
 _CHUNK_BYTES = 4 << 20
-# macOS, <sys/resource.h>: the calling process, and background priority for processor and disk.
-_PRIO_DARWIN_PROCESS, _PRIO_DARWIN_BG = 4, 0x1000
-# Windows, SetPriorityClass: the same.
-_PROCESS_MODE_BACKGROUND_BEGIN = 0x00100000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     After `--tensors` the hash of the tensors follows in the same line. Ends when the reader of its
     output is gone. The exit status is 1 if the file cannot be read.
     """
-    _take_no_time_from_others()
+    take_no_time_from_others()
     *flags, name = arguments
     path = Path(name)
     reported = 0
@@ -81,23 +78,6 @@ def main(arguments: Sequence[str]) -> int:
     except OSError:  # also that nobody reads
         return 1
     return 0
-
-
-def _take_no_time_from_others() -> None:
-    if sys.platform == "win32":
-        import ctypes
-
-        kernel = ctypes.windll.kernel32
-        kernel.SetPriorityClass(kernel.GetCurrentProcess(), _PROCESS_MODE_BACKGROUND_BEGIN)
-        return
-    with suppress(OSError):
-        os.nice(19)
-    with suppress(OSError):
-        if sys.platform == "linux":
-            # Covers the disk too: the kernel puts the process in the idle class of both.
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        elif sys.platform == "darwin":
-            os.setpriority(_PRIO_DARWIN_PROCESS, 0, _PRIO_DARWIN_BG)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from engine.api.wire import FrameParser, WireError, decode_command
 from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.packs import use_packs
 from engine.parent import die_with_parent
+from engine.priority import yield_to_others
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
@@ -63,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser = argparse.ArgumentParser(prog="engine", description="The engine process.")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
     parent = parser.parse_args(arguments).parent
+    # Pictures take all of the processor, and the window must still answer at once.
+    yield_to_others()
     keep_heap_compact(LARGE_RESULT)
     engine = Engine(take_stdio(), use_packs().problems)
     faulthandler.enable(_STDERR)
