@@ -48,6 +48,8 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     widgets: int
     objects: int
     images_mb: float
+    heap_mb: float
+    heap_free_mb: float
     # Of the types whose numbers grew most, by how many.
     kinds: dict[str, int]
     highest_mb: float
@@ -107,6 +109,8 @@ def growth(figures: Sequence[Figures], warm_s: float) -> Growth | None:
         widgets=round(grown("widgets")),
         objects=round(grown("objects")),
         images_mb=grown("images_mb"),
+        heap_mb=grown("heap_mb"),
+        heap_free_mb=grown("heap_free_mb"),
         kinds=_grown_kinds(first[-1], last[-1]),
         highest_mb=max(figure.resident_mb for figure in figures),
     )
@@ -153,7 +157,8 @@ def report(verdict: Verdict) -> str:
         f"  grew from {growth.first_mb:.0f} MB by {growth.resident_mb:+.1f} MB in"
         f" {growth.minutes:.1f} minutes (at most {growth.highest_mb:.0f} MB); handles"
         f" {growth.handles:+}, threads {growth.threads:+}, widgets {growth.widgets:+},"
-        f" objects {growth.objects:+}, images {growth.images_mb:+.0f} MB: {growth.kinds}"
+        f" objects {growth.objects:+}, images {growth.images_mb:+.0f} MB, heap"
+        f" {growth.heap_mb:+.0f} MB and {growth.heap_free_mb:+.0f} MB free in it: {growth.kinds}"
         for growth in verdict.growths
     )
     lines.append(f"  findings: {dict(verdict.kinds()) or 'none'}")

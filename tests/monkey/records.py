@@ -38,6 +38,9 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     objects: int = 0
     # Of the pictures that Python holds.
     images_mb: float = 0.0
+    # Of the C library's heap: in use, and free within it.
+    heap_mb: float = 0.0
+    heap_free_mb: float = 0.0
     # The numbers of objects and of widgets by their type, of types with many.
     kinds: dict[str, int] = {}
     rests: bool = False

@@ -7,6 +7,7 @@ import pytest
 
 from tests.monkey.disorder import Disorder
 from tests.monkey.hand import SHORTCUTS
+from tests.monkey.heap import heap_mb
 from tests.monkey.judge import findings_in, growth, report
 from tests.monkey.records import ACTIONS, FIGURES, FINDINGS, Action, Figures, Finding, Record
 from tests.monkey.run import Monkey
@@ -67,6 +68,14 @@ def test_growth_names_the_kinds_of_objects_that_grew_most() -> None:
     assert found is not None
     assert found.kinds == {"Job": 5000, "QLabel": 30}
     assert found.images_mb == 30.0
+
+
+def test_the_heap_tells_what_is_in_use() -> None:
+    before, _ = heap_mb()
+    held = bytearray(64 << 20)
+    assert heap_mb()[0] - before >= 64
+    del held
+    assert heap_mb()[0] - before < 8
 
 
 @pytest.mark.parametrize("grown", [{"handles": 80}, {"threads": 30}, {"resident_mb": 260.0}])

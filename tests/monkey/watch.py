@@ -22,6 +22,7 @@ from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication
 
 import app.logs
+from tests.monkey.heap import heap_mb
 from tests.monkey.records import FIGURES, FINDINGS, Figures, Finding, Record
 
 STALL_MS = 50.0
@@ -176,7 +177,10 @@ def _counted() -> dict[str, Any]:
     for held in objects:
         if isinstance(held, QPixmap):
             images[held.cacheKey()] = held.width() * held.height() * held.depth() // 8
+    used, free = heap_mb()
     return {
+        "heap_mb": used,
+        "heap_free_mb": free,
         "widgets": len(widgets),
         "objects": len(objects),
         "images_mb": sum(images.values()) / 2**20,
