@@ -244,7 +244,8 @@ def test_a_pair_counts_when_both_numbers_are_there(desk: Desk) -> None:
 def test_faster_guidance_is_one_switch(desk: Desk) -> None:
     form, faster = desk.session.generation, desk.window.form.advanced.faster
     open_all(desk)
-    QTest.mouseClick(faster.box, Qt.MouseButton.LeftButton)
+    desk.wait(lambda: faster.label.height() > 0)
+    QTest.mouseClick(faster.label, Qt.MouseButton.LeftButton)
     assert form.build_request().guidance_options.range == FASTER_GUIDANCE
     QTest.mouseClick(faster.box, Qt.MouseButton.LeftButton)
     assert form.build_request().guidance_options.range == (0.0, 1.0)

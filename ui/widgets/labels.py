@@ -4,8 +4,8 @@ import html
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSizePolicy, QWidget
 
 from ui.theme.metrics import S
 
@@ -25,7 +25,10 @@ _MOST_OF_A_LINE = 100
 
 
 class _PlainLabel(QLabel):
-    """A label of plain text, aligned by the window's direction and not by the text's own."""
+    """A label of plain text, aligned by the window's direction and not by the text's own.
+
+    A click on the name of a box ticks it.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -39,6 +42,21 @@ class _PlainLabel(QLabel):
             return
         if not self.alignment() & Qt.AlignmentFlag.AlignHCenter:
             self._align()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Take a press where there is a box to tick, and leave any other to what lies below."""
+        if self._pressed_box(event) is None:
+            super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Tick the box, if the button is let go over its name."""
+        box = self._pressed_box(event)
+        if box is not None and self.rect().contains(event.position().toPoint()):
+            box.click()
+
+    def _pressed_box(self, event: QMouseEvent) -> QCheckBox | None:
+        buddy, is_left = self.buddy(), event.button() is Qt.MouseButton.LeftButton
+        return buddy if is_left and isinstance(buddy, QCheckBox) else None
 
     def _align(self) -> None:
         side = Qt.AlignmentFlag.AlignRight if self.isRightToLeft() else Qt.AlignmentFlag.AlignLeft

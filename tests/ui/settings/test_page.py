@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -40,6 +40,18 @@ def choose(page: SettingsPage, title: str, value: object) -> None:
     row = box.findData(value)
     box.setCurrentIndex(row)
     box.activated.emit(row)
+
+
+def test_a_click_on_a_settings_name_ticks_its_box(desk: Desk, page: SettingsPage) -> None:
+    name = row_of(page, "Previews").title
+    QTest.mouseClick(name, Qt.MouseButton.RightButton)
+    assert desk.session.settings.now.previews
+    QTest.mouseClick(name, Qt.MouseButton.LeftButton)
+    assert not desk.session.settings.now.previews
+    # Let go beside it, the press was a slip.
+    QTest.mousePress(name, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(name, Qt.MouseButton.LeftButton, pos=QPoint(-5, -5))
+    assert not desk.session.settings.now.previews
 
 
 def test_the_rail_leads_to_the_settings(desk: Desk) -> None:
