@@ -39,9 +39,11 @@ def test_a_layer_from_the_users_folder_leads_the_picture_and_is_in_its_record(
     form.steps, form.seed, form.seed_locked = 2, 7, True
     staged.wait(lambda: not form.suggestions.is_guess and session.control_list.family == "sd1")
     session.control.add(str(drawing))
-    # The only network that suits the model is chosen, with the preprocessor of its kind.
+    # The only network that suits the model is chosen, once the list of files is complete.
+    staged.wait(
+        lambda: [Path(layer.network or "").stem for layer in form.controls] == ["mine_canny"]
+    )
     (layer,) = form.controls
-    assert Path(layer.network or "").stem == "mine_canny"
     session.control.change(0, preprocessor=InvertOptions())
     led = make(staged, 1)
     request = read_request(led).request
