@@ -24,10 +24,14 @@ def main() -> int:
     assert instance.claim() is Start.FIRST
     session = make_session(paths)
     window = make_window(application, session)
+    done = False
 
     def on_job(job: Job) -> None:
+        nonlocal done
         if job.state.is_over:
-            application.exit(0 if job.state is JobState.DONE else 1)
+            done = job.state is JobState.DONE
+            # As a person does: a window that is destroyed while it is shown may crash.
+            window.close()
 
     session.queue.job_changed.connect(on_job)
     window.show()
@@ -35,14 +39,14 @@ def main() -> int:
     session.generation.steps = 1
     session.generation.width = session.generation.height = 64
     session.jobs.generate()
-    QTimer.singleShot(_PATIENCE_MS, application.quit)
-    status = application.exec()
+    QTimer.singleShot(_PATIENCE_MS, window.close)
+    application.exec()
     starter = session.checkpoints.answer(session.generation.checkpoint)
     print("inspected:", type(starter).__name__)  # noqa: T201
     session.close()
     window.close_background()
     instance.release()
-    return status
+    return 0 if done else 1
 
 
 if __name__ == "__main__":
