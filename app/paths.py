@@ -164,4 +164,4 @@ def _beginning(text: str) -> str:
 
 def starter_checkpoint() -> Path:
     """Return the path of the model that ships with Safelight."""
-    return Path(str(resources.files("starter") / "model"))
+    return Path(str(resources.files("starter") / "safelight-starter"))

@@ -23,7 +23,7 @@ from starter.rendering import Render, renderer
 from starter.scenes import Scene, draw, random_scene
 
 HERE = Path(__file__).resolve().parent
-MODEL = HERE / "model"
+MODEL = HERE / "safelight-starter"
 SHEET = HERE / "contact_sheet.png"
 STEPS = 20
 GUIDANCE = 2.5

@@ -23,7 +23,7 @@ from engine.memory.plan import WeightPlacement
 from engine.weights.working_copies import WorkingCopies
 from starter.scenes import draw, random_scene
 
-MODEL = Path(__file__).resolve().parent / "model"
+MODEL = Path(__file__).resolve().parent / "safelight-starter"
 FITTED, JUDGED = 96, 32
 
 Float = NDArray[np.float64]

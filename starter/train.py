@@ -5,7 +5,7 @@
     text --minutes 5             text encoder, taught what captions say
     encode --pictures 6000       draws postcards and encodes them once
     unet --minutes 70            denoiser, on the encoded postcards
-    export                       writes starter/model/, fp16
+    export                       writes starter/safelight-starter/, fp16
 
 Stages read and write `starter/run/`; vae, text and unet resume from what they find there.
 """

@@ -15,7 +15,7 @@ from installers.tryout.program import Program, TryoutError
 from tests.checkpoints.arrays import write_arrays
 from tests.single_file import write_single_file
 
-STARTER = REPOSITORY / "starter" / "model"
+STARTER = REPOSITORY / "starter" / "safelight-starter"
 _TORCH_FILES = REPOSITORY / "tests" / "checkpoints" / "frozen"
 _READ = (".png", ".jpg", ".webp")
 # Tags of EXIF: the directory of a camera's settings, and the comment in it.

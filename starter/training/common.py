@@ -17,7 +17,7 @@ import torch
 from starter.scenes import SIZE, Scene, draw, random_scene
 
 RUN = Path(__file__).resolve().parents[1] / "run"
-MODEL = Path(__file__).resolve().parents[1] / "model"
+MODEL = Path(__file__).resolve().parents[1] / "safelight-starter"
 THREADS = 2
 
 

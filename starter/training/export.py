@@ -1,4 +1,4 @@
-"""Gathers the trained parts into `starter/model/`: a diffusers folder, in fp16."""
+"""Gathers the trained parts into `starter/safelight-starter/`: a diffusers folder, in fp16."""
 
 # pyright: basic, reportMissingImports=false
 # (torch, diffusers and transformers are in the oracle environment only and leave types open)

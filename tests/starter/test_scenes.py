@@ -10,7 +10,7 @@ import pytest
 from starter.captions import ATTRIBUTES, caption, complete_caption
 from starter.scenes import COLOURS, KINDS, LANDS, PLACES, TIMES, Scene, draw, held_out, random_scene
 
-TOKENIZER = Path(__file__).resolve().parents[2] / "starter" / "model" / "tokenizer"
+TOKENIZER = Path(__file__).resolve().parents[2] / "starter" / "safelight-starter" / "tokenizer"
 
 
 def test_the_same_seed_draws_the_same_picture() -> None:

@@ -258,7 +258,9 @@ def test_with_only_the_starter_models_are_invited(
     yours, store = shown.page.yours, shown.session.models.store
     assert "Looking" in yours.list.accessibleDescription()
     assert yours.invitation.isHidden()
-    starter = model("model", path=str(shown.session.checkpoints.starter), families=("sd1",))
+    starter = model(
+        "safelight-starter", path=str(shown.session.checkpoints.starter), families=("sd1",)
+    )
     shown.tell(starter)
     assert yours.item_model.index(0).data() == "Safelight starter"
     assert yours.count.text() == "1 file"

@@ -45,7 +45,7 @@ def main(setup: Path, prefix: Path) -> None:
     program = str(folder / "safelight.com")
     picture = prefix / "pïcture.png"
     wine.run("wine", program, "--version")
-    wine.run("wine", program, "inspect", str(folder / "lib" / "starter" / "model"))
+    wine.run("wine", program, "inspect", str(folder / "lib" / "starter" / "safelight-starter"))
     wine.run(
         "wine", program, "generate", "a red house by the sea at night",
         "--backend", "cpu", "--steps", "8", "--seed", "1", "--out", f"Z:{picture.absolute()}",
