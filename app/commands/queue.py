@@ -78,8 +78,7 @@ class QueueCommands(QObject):
             if job.generation is not None:
                 request = msgspec.structs.replace(job.generation, seed=None, count=1)
                 copies = self._queue.submit(request, job.folder)
-                if job.state is JobState.WAITING:
-                    self._queue.move(copies, self._after(job))
+                self._put_behind(job.id, copies)
             yield
 
     def edit(self, job_id: str) -> None:
@@ -212,9 +211,12 @@ class QueueCommands(QObject):
     def _waiting(self) -> list[Job]:
         return [job for job in self._queue.jobs if job.state is JobState.WAITING]
 
-    def _after(self, job: Job) -> str | None:
-        waiting = [waiting.id for waiting in self._waiting()]
-        return next(iter(waiting[waiting.index(job.id) + 1 :]), None)
+    def _put_behind(self, job: str, copies: Sequence[str]) -> None:
+        """Move copies behind a job; behind all others if it does not wait, or no longer does."""
+        waiting = [job.id for job in self._waiting()]
+        if job in waiting:
+            behind = waiting[waiting.index(job) + 1 :]
+            self._queue.move(copies, next(iter(behind), None))
 
     def _named(self, jobs: Sequence[str], *states: JobState) -> list[Job]:
         found = filter(None, map(self._queue.job, jobs))

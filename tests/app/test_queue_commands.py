@@ -136,6 +136,20 @@ def test_a_copy_comes_next_with_another_seed(staged: Staged) -> None:
     assert len(set(seeds)) == 2
 
 
+def test_copies_of_jobs_that_leave_the_queue_meanwhile_come_last(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[Iterator[object]] = []
+    monkeypatch.setattr(staged.queue, "in_turns", turns.append)
+    copied = ids(staged, "one", "two", "three")
+    staged.session.jobs_in_queue.duplicate(copied)
+    staged.queue.cancel(copied[1])
+    staged.wait(lambda: waiting(staged) == ("one", "three", "four"))
+    for _ in turns[0]:
+        pass
+    staged.wait(lambda: waiting(staged) == ("one", "one", "three", "three", "four", "two"))
+
+
 def test_a_job_is_edited_in_the_form_and_put_back_by_undo(staged: Staged) -> None:
     form = staged.session.generation
     form.prompt, form.steps = "mine", 9
