@@ -61,7 +61,8 @@ def change(desk: Desk, **changes: Any) -> None:
 
 
 def type_number(card: SecondPassCard, name: str, text: str) -> None:
-    field = card.numbers[name].control
+    row = card.steps if name == "steps" else card.folded.numbers[name]
+    field = row.control
     assert isinstance(field, OptionField)
     field.setText(text)
     field.textEdited.emit(text)
@@ -96,14 +97,14 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
     }
     for name, number in numbers.items():
         type_number(one, name, str(number))
-    pick(one.resampling.box, upscaler_words("area")[0])
-    pick(one.sampler.box, method_name(SamplerName.EULER))
-    pick(one.schedule.box, method_name(ScheduleName.KARRAS))
+    pick(one.folded.resampling.box, upscaler_words("area")[0])
+    pick(one.folded.sampler.box, method_name(SamplerName.EULER))
+    pick(one.folded.schedule.box, method_name(ScheduleName.KARRAS))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/models/other.safetensors"))
-    pick(one.checkpoint, "Choose a file…")
-    assert one.checkpoint.currentText() == "other"
-    one.prompt.setPlainText("sharp")
-    one.negative.setPlainText("soft")
+    pick(one.folded.checkpoint, "Choose a file…")
+    assert one.folded.checkpoint.currentText() == "other"
+    one.folded.prompt.setPlainText("sharp")
+    one.folded.negative.setPlainText("soft")
     expected = SecondPass(
         scale=1.5,
         strength=0.4,
@@ -126,9 +127,9 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
     assert changed == set(fields_of(SecondPass)) - {"checkpoint_digest", "upscaler_digest"}
     for name in numbers:
         type_number(one, name, "")
-    pick(one.checkpoint, "The same model")
-    one.prompt.setPlainText("")
-    one.negative.setPlainText("")
+    pick(one.folded.checkpoint, "The same model")
+    one.folded.prompt.setPlainText("")
+    one.folded.negative.setPlainText("")
     assert passes(desk) == (
         SecondPass(
             scale=1.5,
@@ -145,7 +146,7 @@ def test_the_model_of_a_pass_is_chosen_from_the_list_of_models(desk: Desk) -> No
     desk.paths.models.mkdir(parents=True, exist_ok=True)
     (desk.paths.models / "portrait.safetensors").write_bytes(b"weights")
     desk.window.form.second_passes.add.click()
-    box = card(desk).checkpoint
+    box = card(desk).folded.checkpoint
     desk.session.checkpoints.refresh()
     desk.wait(lambda: box.findText("portrait") >= 0)
     pick(box, "portrait")
@@ -263,6 +264,7 @@ def test_a_family_without_second_passes_does_not_offer_them(desk: Desk) -> None:
 def test_every_control_of_a_pass_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:
     desk.window.form.second_passes.add.click()
     one = card(desk)
+    assert one.more.present is None
     one.more.open()
     assert unnamed(desk.window.form) == []
     order: list[QWidget] = []

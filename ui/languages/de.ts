@@ -3775,14 +3775,6 @@
    <translation>Ein Upscaler</translation>
   </message>
   <message>
-   <source>As in the first pass</source>
-   <translation>Wie im ersten Durchgang</translation>
-  </message>
-  <message>
-   <source>As in the first pass.</source>
-   <translation>Wie im ersten Durchgang.</translation>
-  </message>
-  <message>
    <source>Do not enlarge the picture</source>
    <translation>Das Bild nicht vergrößern</translation>
   </message>
@@ -3791,52 +3783,12 @@
    <translation>Leer für so viele wie im ersten Durchgang.</translation>
   </message>
   <message>
-   <source>Empty for noise of the picture's own seed.</source>
-   <translation>Leer für Rauschen aus dem Seed des Bildes.</translation>
-  </message>
-  <message>
-   <source>Empty for that of the first pass.</source>
-   <translation>Leer für die des ersten Durchgangs.</translation>
-  </message>
-  <message>
    <source>Factor</source>
    <translation>Faktor</translation>
   </message>
   <message>
-   <source>Guidance</source>
-   <translation>Führung</translation>
-  </message>
-  <message>
-   <source>Height</source>
-   <translation>Höhe</translation>
-  </message>
-  <message>
-   <source>Model</source>
-   <translation>Modell</translation>
-  </message>
-  <message>
    <source>More</source>
    <translation>Mehr</translation>
-  </message>
-  <message>
-   <source>Negative prompt of this pass</source>
-   <translation>Negativer Prompt dieses Durchgangs</translation>
-  </message>
-  <message>
-   <source>Prompt of this pass</source>
-   <translation>Prompt dieses Durchgangs</translation>
-  </message>
-  <message>
-   <source>Sampler</source>
-   <translation>Sampler</translation>
-  </message>
-  <message>
-   <source>Schedule</source>
-   <translation>Zeitplan</translation>
-  </message>
-  <message>
-   <source>Seed</source>
-   <translation>Seed</translation>
   </message>
   <message>
    <source>Steps</source>
@@ -3847,32 +3799,8 @@
    <translation>Stärke</translation>
   </message>
   <message>
-   <source>The side of tiles that are redrawn one by one; empty for the whole.</source>
-   <translation>Die Seite von Kacheln, die einzeln neu gemalt werden; leer für das Ganze.</translation>
-  </message>
-  <message>
-   <source>Tiles</source>
-   <translation>Kacheln</translation>
-  </message>
-  <message>
-   <source>To the size by</source>
-   <translation>Auf die Größe durch</translation>
-  </message>
-  <message>
    <source>Upscaler</source>
    <translation>Upscaler</translation>
-  </message>
-  <message>
-   <source>Width</source>
-   <translation>Breite</translation>
-  </message>
-  <message>
-   <source>With the height, in place of the factor.</source>
-   <translation>Mit der Höhe, anstelle des Faktors.</translation>
-  </message>
-  <message>
-   <source>With the width, in place of the factor.</source>
-   <translation>Mit der Breite, anstelle des Faktors.</translation>
   </message>
   <message>
    <source>in tiles</source>
@@ -3900,6 +3828,81 @@
   <message>
    <source>{name} enlarges the next pictures.</source>
    <translation>{name} vergrößert die nächsten Bilder.</translation>
+  </message>
+ </context>
+ <context>
+  <name>SecondPassMore</name>
+  <message>
+   <source>As in the first pass</source>
+   <translation>Wie im ersten Durchgang</translation>
+  </message>
+  <message>
+   <source>As in the first pass.</source>
+   <translation>Wie im ersten Durchgang.</translation>
+  </message>
+  <message>
+   <source>Empty for noise of the picture's own seed.</source>
+   <translation>Leer für Rauschen aus dem Seed des Bildes.</translation>
+  </message>
+  <message>
+   <source>Empty for that of the first pass.</source>
+   <translation>Leer für die des ersten Durchgangs.</translation>
+  </message>
+  <message>
+   <source>Guidance</source>
+   <translation>Führung</translation>
+  </message>
+  <message>
+   <source>Height</source>
+   <translation>Höhe</translation>
+  </message>
+  <message>
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <source>Negative prompt of this pass</source>
+   <translation>Negativer Prompt dieses Durchgangs</translation>
+  </message>
+  <message>
+   <source>Prompt of this pass</source>
+   <translation>Prompt dieses Durchgangs</translation>
+  </message>
+  <message>
+   <source>Sampler</source>
+   <translation>Sampler</translation>
+  </message>
+  <message>
+   <source>Schedule</source>
+   <translation>Zeitplan</translation>
+  </message>
+  <message>
+   <source>Seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
+   <source>The side of tiles that are redrawn one by one; empty for the whole.</source>
+   <translation>Die Seite von Kacheln, die einzeln neu gemalt werden; leer für das Ganze.</translation>
+  </message>
+  <message>
+   <source>Tiles</source>
+   <translation>Kacheln</translation>
+  </message>
+  <message>
+   <source>To the size by</source>
+   <translation>Auf die Größe durch</translation>
+  </message>
+  <message>
+   <source>Width</source>
+   <translation>Breite</translation>
+  </message>
+  <message>
+   <source>With the height, in place of the factor.</source>
+   <translation>Mit der Höhe, anstelle des Faktors.</translation>
+  </message>
+  <message>
+   <source>With the width, in place of the factor.</source>
+   <translation>Mit der Breite, anstelle des Faktors.</translation>
   </message>
  </context>
  <context>

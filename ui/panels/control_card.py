@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from app.form.control_defaults import kind_of
 from app.form.layer_list import LayerList, LayerRow
@@ -28,8 +28,8 @@ from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import align, breakable, plain_label
+from ui.widgets.late_section import LateSection
 from ui.widgets.picture_frame import PictureFrame
-from ui.widgets.section import Section
 
 
 class ControlCard(LayerCard):
@@ -45,10 +45,7 @@ class ControlCard(LayerCard):
         self._serving: list[PreprocessorName] | None = None
         self._network = NamedRow(self.tr("Network"), self.file)
         self._preprocessor = NamedRow(self.tr("Map by"), self.preprocessor)
-        # Made when it is first opened: a card is so made sooner.
-        self._folded: ControlMore | None = None
-        self._content = QWidget()
-        self.more = Section(theme, self.tr("More"), self._content)
+        self.more = LateSection(theme, self.tr("More"), self._make_folded)
         self._lay_out()
         self._connect_own()
 
@@ -61,14 +58,7 @@ class ControlCard(LayerCard):
     @property
     def folded(self) -> ControlMore:
         """The rows of the section “More”."""
-        if self._folded is None:
-            self._folded = ControlMore(self._theme, self.change, self.wants_path.emit)
-            column = QVBoxLayout(self._content)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.addWidget(self._folded)
-            self._show_folded()
-            self.controls_changed.emit()
-        return self._folded
+        return self.more.whole
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
@@ -76,7 +66,7 @@ class ControlCard(LayerCard):
         *head, file, weight, field, start, end = super().controls
         found = self.preprocessor, self.weights.drop, self.weights.choose
         first = (*head, self.map, file, *found, weight, field, start, end)
-        folded = self._folded.controls if self._folded is not None else ()
+        folded = self.more.present.controls if self.more.present is not None else ()
         return (*first, self.more.head, *folded)
 
     def show_row(self, row: LayerRow) -> None:
@@ -140,18 +130,21 @@ class ControlCard(LayerCard):
         self.lay_out(pictures, *rows, self.weight, self.range, self.more)
         align(self.labels)
 
+    def _make_folded(self) -> ControlMore:
+        return ControlMore(self._theme, self.change, self.wants_path.emit)
+
+    def _on_made(self) -> None:
+        self._show_folded()
+        self.controls_changed.emit()
+
     def _show_folded(self) -> None:
-        if self._folded is not None and self._row is not None:
+        if self.more.present is not None and self._row is not None:
             layer = self._row.layer
             assert isinstance(layer, ControlLayer)
-            self._folded.show_layer(layer, by_model=self._is_by_model(layer))
-
-    def _on_opened(self, is_open: bool) -> None:
-        if is_open:
-            self.folded.show()
+            self.more.present.show_layer(layer, by_model=self._is_by_model(layer))
 
     def _connect_own(self) -> None:
-        self.more.head.opened.connect(self._on_opened)
+        self.more.made.connect(self._on_made)
         self.preprocessor.activated.connect(self._on_preprocessor)
         self.weights.wants_file.connect(lambda: self.wants_path.emit("preprocessor_weights"))
         self.weights.dropped.connect(partial(self.change, "preprocessor_weights", None))

@@ -4,50 +4,42 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.form.generation import MOST_CHARACTERS
 from app.form.layer_kinds import bare_name, is_whole_path
 from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
-from engine.api.fields import bounds_of, fields_of
+from engine.api.fields import bounds_of
 from engine.api.model_files import ModelKind
-from engine.api.second_passes import Resampling, SecondPass, needs_file
+from engine.api.second_passes import SecondPass, needs_file
 from engine.api.upscaler_names import is_called
-from engine.api.values import SamplerName, ScheduleName
-from ui.choice_labels import automatic
-from ui.listed_files import checkpoint_files, upscaler_files, usable
-from ui.method_labels import method_name, sampler_about, schedule_about
+from ui.listed_files import upscaler_files, usable
+from ui.method_labels import method_name
 from ui.panels.card_list import ListedCard
-from ui.panels.choice_row import ChoiceRow
 from ui.panels.file_choice import FileChoice
 from ui.panels.named_row import NamedRow
-from ui.panels.option_rows import FieldRow, FieldWords
+from ui.panels.option_rows import FieldWords
+from ui.panels.second_pass_more import SecondPassMore, number_row
 from ui.second_pass_labels import (
     lost_model_words,
     lost_upscaler_words,
     pass_title,
     result_words,
-    upscaler_words,
 )
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import ElidedLabel, align, breakable, buddy_label, plain_label
+from ui.widgets.labels import ElidedLabel, align, breakable, plain_label
+from ui.widgets.late_section import LateSection
 from ui.widgets.number_field import DecimalField
-from ui.widgets.prompt_edit import PromptEdit
-from ui.widgets.section import Section
 from ui.widgets.slider_field import SliderField
 
 # The ranges of the sliders; the fields accept more.
 _USUAL_SCALE, _USUAL_STRENGTH = (1, 4), (0, 1)
 _WEIGHTS = "*.safetensors *.sft *.pth *.pt"
 _CHECKPOINTS = "*.safetensors *.sft *.gguf *.ckpt *.pt"
-_PROMPT_LINES = (2, 6)
-# Fields that a row is made for from their bounds, all of them folded but the first.
-_NUMBERS = ("steps", "guidance", "width", "height", "tile", "seed")
 
 Size = tuple[int, int]
 
@@ -71,34 +63,29 @@ class SecondPassCard(ListedCard):
         strength = DecimalField(*bounds_of(SecondPass, "strength"), step=0.05)
         self.strength = SliderField(self.tr("Strength"), strength, _USUAL_STRENGTH, ends)
         self.result = plain_label("", "caption", wrap=True)
-        self.numbers = {name: self._number(name) for name in _NUMBERS}
-        self.sampler, self.schedule = self._methods()
-        resamplings = [(method, *upscaler_words(method.value)) for method in Resampling]
-        self.resampling = ChoiceRow(
-            theme, self.tr("To the size by"), resamplings, partial(self._change, "resampling")
-        )
+        steps = self.tr("Steps"), self.tr("Empty for as many as the first pass has.")
+        self.steps = number_row("steps", FieldWords(*steps), theme, self._change)
         self.lost = plain_label("", "note", wrap=True)
-        self.checkpoint = FileChoice(theme)
         self.lost_model = plain_label("", "note", wrap=True)
-        self._checkpoint = NamedRow(self.tr("Model"), self.checkpoint)
-        self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
-        self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self._shown = SecondPass()
         self._upscaler = NamedRow(self.tr("Upscaler"), self.upscaler)
-        self.more = Section(theme, self.tr("More"), self._more())
+        self.more = LateSection(theme, self.tr("More"), self._make_more)
         self._lay_out()
         self._connect()
+
+    @property
+    def folded(self) -> SecondPassMore:
+        """The rows of the section “More”."""
+        return self.more.whole
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
         """The controls in the order of the tab key."""
         scale, strength = self.scale, self.strength
         first = self.remove, scale.slider, scale.field, self.upscaler
-        steps, *numbers = (self.numbers[name].control for name in _NUMBERS)
-        then = strength.slider, strength.field, steps, self.more.head
-        methods = self.sampler.box, self.schedule.box, self.resampling.box
-        texts = self.checkpoint, self.prompt, self.negative
-        return (*first, *then, *methods, *numbers, *texts)
+        then = strength.slider, strength.field, self.steps.control, self.more.head
+        folded = self.more.present.controls if self.more.present is not None else ()
+        return (*first, *then, *folded)
 
     def show_pass(self, shown: SecondPass, before: Size, after: Size) -> None:
         """Show a pass over a picture of the size `before`, which then has the size `after`."""
@@ -107,70 +94,21 @@ class SecondPassCard(ListedCard):
         self.scale.show_value(shown.scale)
         self.scale.setEnabled(shown.width is None or shown.height is None)
         self.strength.show_value(shown.strength)
-        for name, row in self.numbers.items():
-            row.show_value(getattr(shown, name))
-        self.sampler.show_value(shown.sampler)
-        self.schedule.show_value(shown.schedule)
-        self.resampling.show_value(shown.resampling)
-        self._show_checkpoints(shown)
-        self._show_prompts(shown)
+        self.steps.show_value(shown.steps)
+        self._show_checkpoint()
         self._show_upscalers(shown)
         seconds = self._session.picture_time.of_pass(shown, *after)
         self.result.setText(result_words(before, after, seconds))
         self._summarise(shown)
 
-    def _number(self, name: str) -> FieldRow:
-        names = {
-            "steps": (self.tr("Steps"), self.tr("Empty for as many as the first pass has.")),
-            "guidance": (self.tr("Guidance"), self.tr("Empty for that of the first pass.")),
-            "width": (self.tr("Width"), self.tr("With the height, in place of the factor.")),
-            "height": (self.tr("Height"), self.tr("With the width, in place of the factor.")),
-            "seed": (
-                self.tr("Seed"),
-                self.tr("Empty for noise of the picture's own seed."),
-            ),
-            "tile": (
-                self.tr("Tiles"),
-                self.tr("The side of tiles that are redrawn one by one; empty for the whole."),
-            ),
-        }
-        words = FieldWords(*names[name])
-        field = fields_of(SecondPass)[name]
-        return FieldRow(field, words, self._theme, partial(self._change, name))
+    def _make_more(self) -> SecondPassMore:
+        more = SecondPassMore(self._session, self._theme, self._change)
+        more.checkpoint.wants_file.connect(self._choose_checkpoint)
+        return more
 
-    def _methods(self) -> tuple[ChoiceRow, ChoiceRow]:
-        same = (None, automatic(), self.tr("As in the first pass."))
-        samplers = [
-            (sampler, method_name(sampler), sampler_about(sampler)) for sampler in SamplerName
-        ]
-        schedules = [
-            (schedule, method_name(schedule), schedule_about(schedule)) for schedule in ScheduleName
-        ]
-        sampler, schedule = (partial(self._change, name) for name in ("sampler", "schedule"))
-        return (
-            ChoiceRow(self._theme, self.tr("Sampler"), [same, *samplers], sampler),
-            ChoiceRow(self._theme, self.tr("Schedule"), [same, *schedules], schedule),
-        )
-
-    def _more(self) -> QWidget:
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(S)
-        _, *numbers = self.numbers.values()
-        for row in (self.sampler, self.schedule, self.resampling, *numbers, self._checkpoint):
-            column.addWidget(row)
-        for edit, name in (
-            (self.prompt, self.tr("Prompt of this pass")),
-            (self.negative, self.tr("Negative prompt of this pass")),
-        ):
-            edit.setPlaceholderText(self.tr("As in the first pass"))
-            column.addWidget(buddy_label(name, edit))
-            column.addWidget(edit)
-        labels: list[QLabel] = [row.label for row in numbers]
-        methods = self.sampler.label, self.schedule.label, self.resampling.label
-        align((*labels, *methods, self._checkpoint.label))
-        return content
+    def _on_made(self) -> None:
+        self._show_checkpoint()
+        self.controls_changed.emit()
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -184,9 +122,9 @@ class SecondPassCard(ListedCard):
         column.addWidget(self.scale)
         column.addWidget(self._upscaler)
         column.addWidget(self.lost)
-        for row in (self.strength, self.numbers["steps"], self.result, self.lost_model, self.more):
+        for row in (self.strength, self.steps, self.result, self.lost_model, self.more):
             column.addWidget(row)
-        own = self.scale.label, self.strength.label, self.numbers["steps"].label
+        own = self.scale.label, self.strength.label, self.steps.label
         align((*own, self._upscaler.label))
 
     def _connect(self) -> None:
@@ -195,24 +133,12 @@ class SecondPassCard(ListedCard):
         self.scale.reset.connect(partial(self._change, "scale", SecondPass().scale))
         self.strength.edited.connect(partial(self._change, "strength"))
         self.strength.reset.connect(partial(self._change, "strength", SecondPass().strength))
-        self.checkpoint.wants_file.connect(self._choose_checkpoint)
-        self.checkpoint.picked.connect(partial(self._change, "checkpoint"))
-        self.prompt.textChanged.connect(lambda: self._on_prompt("prompt", self.prompt))
-        self.negative.textChanged.connect(lambda: self._on_prompt("negative_prompt", self.negative))
+        self.more.made.connect(self._on_made)
         self.upscaler.wants_file.connect(self._choose_upscaler)
         self.upscaler.picked.connect(partial(self._change, "upscaler"))
 
     def _change(self, name: str, value: object) -> None:
         self.changed.emit(msgspec.structs.replace(self._shown, **{name: value}))
-
-    def _on_prompt(self, name: str, edit: PromptEdit) -> None:
-        self._change(name, edit.toPlainText() or None)
-
-    def _show_prompts(self, shown: SecondPass) -> None:
-        for edit, text in ((self.prompt, shown.prompt), (self.negative, shown.negative_prompt)):
-            if edit.toPlainText() != (text or ""):
-                with QSignalBlocker(edit):
-                    edit.setPlainText(text or "")
 
     def _show_upscalers(self, shown: SecondPass) -> None:
         """Show the upscalers, and tell of one that is missing or broken."""
@@ -226,16 +152,14 @@ class SecondPassCard(ListedCard):
         problem = worded(info.problem) if info is not None else ""
         self._tell(self.lost, lost_upscaler_words(stated) if place is None else problem)
 
-    def _show_checkpoints(self, shown: SecondPass) -> None:
-        """Show the models, and tell of one that is in no folder."""
-        session, stated = self._session, shown.checkpoint
-        place = stated
+    def _show_checkpoint(self) -> None:
+        """Show the model and the other folded fields; tell of a model that is in no folder."""
+        shown = self._shown
+        stated = place = shown.checkpoint
         if stated is not None:
             place = self._place(stated, shown.checkpoint_digest, ModelKind.CHECKPOINT)
-        chosen = place or stated
-        self.checkpoint.show_files(
-            lambda: checkpoint_files(session, chosen), chosen, session.checkpoints.entries, chosen
-        )
+        if self.more.present is not None:
+            self.more.present.show_pass(shown, place or stated)
         is_lost = stated is not None and place is None
         self._tell(self.lost_model, lost_model_words(str(stated)) if is_lost else "")
 

@@ -76,6 +76,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         card = SecondPassCard(self._session, self._theme)
         card.changed.connect(partial(self._session.second_pass.change, at))
         card.removed.connect(partial(self._session.second_pass.remove, at))
+        card.controls_changed.connect(self.order_controls)
         return card
 
 
