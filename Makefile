@@ -123,11 +123,11 @@ $(ORACLE)/.peers: $(ORACLE)/.installed
 	-$(ORACLE_PY) -m pip install --quiet --editable ".[peers]"
 	touch $@
 
-# Writes constraints.txt anew: the newest versions that pyproject.toml allows, for Python 3.11 to 3.13
+# Writes constraints.txt anew: the newest versions that pyproject.toml allows, for Python 3.11 to 3.14
 # and every system at once. Then looks for a wheel of each on each system; the newest PySide6 asks
 # for glibc 2.34 (2.39 on ARM), ONNX Runtime for macOS 14 on Apple silicon.
 UV := build/uv/bin/uv
-PYTHONS := 3.11 3.12 3.13
+PYTHONS := 3.11 3.12 3.13 3.14
 SYSTEMS := x86_64-manylinux_2_34 aarch64-manylinux_2_39 windows macos
 COMPILE := $(UV) pip compile pyproject.toml --quiet --no-header --no-annotate
 .PHONY: lock bounds

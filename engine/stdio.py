@@ -21,8 +21,10 @@ def take_stdio() -> Pipes:
     Then a driver that prints cannot corrupt the stream, and on Windows no native import waits for
     the reader's lock on stdin.
     """
-    # Opened first, the null device takes the place of a closed stderr.
     null = os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] (closed from the start)
+        # Newer interpreters may have opened the program itself there.
+        os.dup2(null, _STDERR)
     pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
     if sys.platform == "win32":
         import msvcrt
