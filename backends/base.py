@@ -134,6 +134,8 @@ class Graph:
     instead of being packed for the kernels; only where `OperatorSet.reads_in_place`.
     `room_bytes` are those on the device for weights: those that have no room are streamed, which
     is copied to it in each run before they are used; only where `OperatorSet.streams`.
+    `least_sizes` are those of a run as small as can be, by dimension, of a network that runs many
+    times: a runtime that packs blocks in its first run makes one of them while it loads.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Graph:
     one_size: bool = False
     in_place: frozenset[str] = frozenset()
     room_bytes: int | None = None
+    least_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from backends import hardware
 from backends.base import (
     Artifact,
@@ -48,8 +50,10 @@ from backends.base import (
     ShapeSupport,
     UpsamplingForm,
     WorkingMemory,
+    size_of,
 )
 from backends.intel_openvino import devices
+from backends.intel_openvino.model import block_length
 from backends.intel_openvino.rounding import rounds_to_8_bits
 from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_errors
 
@@ -167,7 +171,8 @@ class OpenVinoBackend(Backend):
         """Return a session for the graph. Raises BackendError, or RunCancelled if cancelled before.
 
         On a device with static sizes, the artifact's sizes are ready to run; others are compiled at
-        their first run.
+        their first run. On the processor weights in blocks are packed if `graph.least_sizes` tell
+        how; a request to stop then ends the load within a second.
         """
         if cancel.is_set():
             raise RunCancelled
@@ -178,10 +183,28 @@ class OpenVinoBackend(Backend):
             # For one size its memory is planned before the first run: half of that for any size.
             if not graph.one_size:
                 session.prepare(None)
+                _pack(session, graph, cancel)
         elif artifact is not None:
             sizes = {name: range_.optimum for name, range_ in artifact.profile.dimensions.items()}
             session.take(artifact.folder / BLOB, sizes)
         return session
+
+
+def _pack(session: OpenVinoSession, graph: Graph, cancel: Cancellation) -> None:
+    """Have OpenVINO pack weights in blocks, which it does in the first run, by a run of zeros."""
+    if not graph.least_sizes or not block_length(graph.model):
+        return
+    sizes = graph.least_sizes
+    feeds = {
+        spec.name: np.zeros([size_of(side, sizes) for side in spec.shape], spec.dtype.numpy)
+        for spec in graph.inputs
+    }
+    try:
+        with cancel.calling(session.cancel):
+            session.run(feeds)
+    except BaseException:
+        session.close()
+        raise
 
 
 @cache

@@ -34,6 +34,7 @@ class Network:
 
     `dimensions` has the present size and the range of its variable dimensions; a device that
     compiles for sizes learns missing ones at the first run. `checkpoint` is a name for people.
+    `least_sizes` are those of the smallest run, where many runs follow (`Graph.least_sizes`).
     `overflows_f16`: its activations are known to exceed float16's range. `branches` run beside some
     layers; their factors and strengths are inputs of the graph.
     """
@@ -45,6 +46,7 @@ class Network:
     checkpoint: str = ""
     overflows_f16: bool = False
     branches: SideBranches | None = None
+    least_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def runs_as(self) -> str:

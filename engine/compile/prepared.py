@@ -163,7 +163,13 @@ class PreparedNetwork:
             in_place = self._in_place(placement, room_bytes)
             weights = binding.bind(placement, checked)
             room = self._room(placement, room_bytes)
-            bound = replace(graph, weights=weights, in_place=in_place, room_bytes=room)
+            bound = replace(
+                graph,
+                weights=weights,
+                in_place=in_place,
+                room_bytes=room,
+                least_sizes=self.network.least_sizes,
+            )
             return self._backend.load(bound, None, self._device, _no_progress, cancel)
 
     def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:

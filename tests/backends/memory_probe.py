@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from backends.base import DType, FileSlice
+from backends.base import DType, FileSlice, Graph
 from backends.hardware import private_bytes
 from backends.registry import find
 from engine.graphs.operators import GraphBuilder
@@ -23,6 +23,8 @@ from tests.checkpoints.gguf_files import blocks as random_blocks
 
 SMALL_SIDE = 2288  # 20 MiB of float32
 LARGE_SIDE = 4096  # 64 MiB
+# The matrices of `layers_in_blocks`.
+LAYERS = 3
 
 
 def held() -> int:
@@ -82,9 +84,33 @@ def blocks(target: Target, folder: Path) -> list[int]:
     return [runtime_bytes(list(weights.values()), element, operators), before, held()]
 
 
-def written(folder: Path, dtype: DType) -> FileWeight:
+def packed(target: Target, folder: Path) -> list[int]:
+    """The memory held before and after a load that packs blocks of 4 bits, and after a run."""
+    warm_up(target, folder)
+    graph = replace(layers_in_blocks(target, folder, LARGE_SIDE), least_sizes={"rows": 1})
+    before = held()
+    session = target.load(graph)
+    loaded = held()
+    session.run({"x": np.ones((2, LARGE_SIDE), np.float32)})
+    return [before, loaded, held()]
+
+
+def layers_in_blocks(target: Target, folder: Path, side: int) -> Graph:
+    """Linear layers of 4 bits, one after the other."""
+    operators, element = target.backend.operators(target.device), target.precision.dtype
+    weight = written(folder, DType.Q4_0, side)
+    weights = {f"{layer}.weight": weight for layer in range(LAYERS)}
+    g = GraphBuilder("layers", weights, operators, element, target.precision)
+    x = g.cast_to_element(g.input("x", DType.F32, ("rows", side)))
+    for layer in range(LAYERS):
+        x = g.linear(x, str(layer), (side, side), bias=False)
+    g.output(x, "y", DType.F32, ("rows", side))
+    return g.build(bind(g.used, element))
+
+
+def written(folder: Path, dtype: DType, side: int = LARGE_SIDE) -> FileWeight:
     """A matrix of random blocks in a file."""
-    stored = random_blocks(dtype, (LARGE_SIDE, LARGE_SIDE))
+    stored = random_blocks(dtype, (side, side))
     path = folder / dtype.value
     path.write_bytes(stored.raw)
     return FileWeight(FileSlice(path, 0, dtype, stored.shape))
@@ -123,7 +149,7 @@ def main(backend_name: str, folder: str, what: str) -> None:
     assert found
     backend = found.create()
     target = Target(backend, backend.probe()[0])
-    ways = (cycles, products, in_place, blocks, lookup, results)
+    ways = (cycles, products, in_place, blocks, lookup, results, packed)
     measure = {one.__name__: one for one in ways}[what]
     sys.stdout.write(json.dumps(measure(target, Path(folder))))
 

@@ -4,7 +4,7 @@ Each dimension has the size needed now and the range that the app offers, for de
 for a range: pictures of 64 to 2048 pixels a side, up to 8 at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from backends.base import DimensionRange
@@ -37,10 +37,12 @@ def component_network(
     dimensions: Dimensions,
     *,
     overflows_f16: bool = False,
+    least_sizes: Mapping[str, int] | None = None,
 ) -> Network:
     """Return the network that `emit` writes, bound to the component's weights with its patches.
 
-    `overflows_f16`: the network's activations exceed the range of float16.
+    `overflows_f16`: the network's activations exceed the range of float16. `least_sizes` are those
+    of its smallest run, if many runs follow (`Network.least_sizes`).
     """
     weights = checkpoint.weights_of(component)
     patches = checkpoint.patches.get(component)
@@ -51,7 +53,8 @@ def component_network(
     # Other checkpoints of a job have networks of other names than the first one.
     name = f"{checkpoint.role}{name}"
     title = name_of(checkpoint.path)
-    return Network(name, emit, weights, dimensions, title, overflows_f16, branches)
+    given = name, emit, weights, dimensions, title, overflows_f16, branches
+    return Network(*given, least_sizes or {})
 
 
 def _wrapping(

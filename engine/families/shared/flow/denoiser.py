@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from engine.compile.network import Network
-from engine.compile.shapes import offered
+from engine.compile.shapes import offered, present_sizes
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.shared.component_network import (
@@ -21,6 +21,8 @@ MAX_CONTEXTS = 16
 LEAST_TOKENS, MOST_TOKENS = 256, 512
 # The most tokens of a picture, of 16 pixels a side: it has at most 2048.
 MOST_PATCHES = 128 * 128
+# The cells along a side of the smallest latent: a token has one or two along its side.
+_LEAST_CELLS = 2
 
 # The heights and widths of the latents of reference pictures, in cells.
 ReferenceSizes = tuple[tuple[int, int], ...]
@@ -78,20 +80,37 @@ class FlowDenoiser(ABC):
         rows: int,
         references: ReferenceSizes,
     ) -> Network:
-        downscale = self.checkpoint.latent.downscale
-        dimensions = self.token_dimensions((height // downscale, width // downscale), tokens)
-        if references:
-            patches = dimensions["patches"].optimum
-            dimensions |= self.reference_dimensions(patches, references)
+        least = _LEAST_CELLS * self.checkpoint.latent.downscale
+        shown = (_LEAST_CELLS, _LEAST_CELLS)
+        smallest = least, least, 1, 1, 1, (shown,) if references else ()
         return component_network(
             self.checkpoint,
             Component.DENOISER,
             "denoiser",
             self.emit_with_references if references else self.emit,
-            picture_dimensions(self.checkpoint, height, width, downscale, rows)
-            | {"contexts": offered(1, contexts, MAX_CONTEXTS)}
-            | dimensions,
+            self._dimensions(height, width, contexts, tokens, rows, references),
+            least_sizes=present_sizes(self._dimensions(*smallest)),
         )
+
+    def _dimensions(
+        self,
+        height: int,
+        width: int,
+        contexts: int,
+        tokens: int,
+        rows: int,
+        references: ReferenceSizes,
+    ) -> Dimensions:
+        downscale = self.checkpoint.latent.downscale
+        dimensions = self.token_dimensions((height // downscale, width // downscale), tokens)
+        if references:
+            patches = dimensions["patches"].optimum
+            dimensions |= self.reference_dimensions(patches, references)
+        return {
+            **picture_dimensions(self.checkpoint, height, width, downscale, rows),
+            "contexts": offered(1, contexts, MAX_CONTEXTS),
+            **dimensions,
+        }
 
     @property
     def self_attention_layers(self) -> tuple[str, ...]:
