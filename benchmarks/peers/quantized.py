@@ -41,9 +41,9 @@ class QuantizedStep:
         compiler.load(*given, lambda _done, _total: None, CancelToken()).close()
         return_free_memory()
         self._before = held_bytes()[0]
-        start = perf_counter()
+        start, worked = perf_counter(), process_time()
         self._session = compiler.load(*given, lambda _done, _total: None, CancelToken())
-        self._seconds = perf_counter() - start
+        self._seconds, self._worked = perf_counter() - start, process_time() - worked
         self._loaded = held_bytes()[0]
         self._cached = sum(artifact.bytes for artifact in copies.listed())
         inputs = denoiser.timestep_inputs(TIMESTEP, 3.5) | denoiser.size_inputs(side, side)
@@ -64,6 +64,7 @@ class QuantizedStep:
             "seconds": seconds,
             "processor_s": worked,
             "load_s": self._seconds,
+            "load_processor_s": self._worked,
             "loaded": self._loaded - self._before,
             "ran": held_bytes()[0] - self._before,
             "cached": self._cached,

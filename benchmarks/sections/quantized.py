@@ -27,6 +27,8 @@ _COLUMNS = (
     "private, loaded GB",
     "private, after a step GB",
     "load s",
+    "of a load, processor s",
+    "of the first step, processor s",
     "step s",
     "of a step, processor s",
     "error against float32",
@@ -117,9 +119,10 @@ def _row(
         with Child("quantized", checkpoint=str(path), **options) as child:
             answers = [child.ask("step", result=str(result)) for _ in range(_STEPS)]
     except PeerError as error:
-        return (label, name, *["-"] * 7, str(error).splitlines()[-1][:60])
+        return (label, name, *["-"] * 9, str(error).splitlines()[-1][:60])
     last = answers[-1]
     times = [min(answer[part] for answer in answers) for part in ("seconds", "processor_s")]
     memory = (path.stat().st_size, last["cached"], last["loaded"], last["ran"])
     error = relative_error(np.load(result), np.load(expected))
-    return (label, name, *(size / 1e9 for size in memory), last["load_s"], *times, error)
+    packing = last["load_s"], last["load_processor_s"], answers[0]["processor_s"]
+    return (label, name, *(size / 1e9 for size in memory), *packing, *times, error)

@@ -12,4 +12,5 @@ def test_a_step_is_run_and_its_memory_told(tmp_path: Path) -> None:
     peer.close()
     assert (tmp_path / "found.npy").exists()
     assert answer["seconds"] > 0
+    assert answer["load_processor_s"] > 0
     assert answer["cached"] > 0
