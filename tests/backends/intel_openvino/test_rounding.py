@@ -1,5 +1,7 @@
 """Processors that round to 8 bits are those with the instructions for it."""
 
+import os
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +30,17 @@ def test_a_processor_offers_8_bits_where_it_rounds_to_them() -> None:
     assert (Precision.INT8 in cpu.precisions) is rounds_to_8_bits(core())
     # Never first: most models have no weights in blocks.
     assert cpu.precisions[0] is not Precision.INT8
+
+
+def test_the_processor_is_offered_where_onednn_may_not_use_all_instructions() -> None:
+    code = (
+        "from backends.intel_openvino import OpenVinoBackend\n"
+        "(cpu,) = [one for one in OpenVinoBackend().probe() if one.id == 'cpu']\n"
+        "print(cpu.usable, 'int8' in cpu.precisions)"
+    )
+    limited = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    told = subprocess.check_output([sys.executable, "-c", code], text=True, env=limited)
+    assert told.split() == ["True", "False"]
 
 
 def test_a_processor_is_told_to_round_in_low_precisions_alone() -> None:
