@@ -14,13 +14,16 @@ class HeldResults:
 
     `grouped` are those of the buffers of a runtime that gives results whose lives do not meet the
     same one, each as large as its largest result. `leaving` are those that leave the run, which are
-    held to its end.
+    held to its end. `spread` are the most of one picture that a transposed convolution takes, and
+    `packed` the most keys and values that attention takes.
     """
 
     at_once: int
     by_heads: int
     grouped: int
     leaving: int = 0
+    spread: int = 0
+    packed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,9 @@ class WorkingMemory:
 
     Other networks run in any size: a run takes `run_share` times their results, and
     `least_run_bytes`. `groups`: results whose lives do not meet share a buffer, and a buffer is
-    never another's part; results leave in memory of their own, unless they are in float32.
+    never another's part; results leave in memory of their own, and the last run's are copied from
+    there. One more piece of memory has what attention packs; or what a transposed convolution takes
+    of a picture, once for each of `threads`.
     """
 
     share: float = 1.65
@@ -43,13 +48,15 @@ class WorkingMemory:
     run_share: float = 1.43
     least_run_bytes: int = 13 << 20
     groups: bool = False
+    threads: int = 0
 
     def run_bytes(self, held: HeldResults, itemsize: int) -> int:
         """Return the bytes of a run that holds so many numbers of `itemsize` bytes."""
         numbers = held.grouped if self.groups else held.at_once + held.by_heads
         held_bytes = int(numbers * itemsize * self.run_share) + self.least_run_bytes
-        leaves_apart = self.groups and itemsize != _LEAVING_BYTES
-        return held_bytes + held.leaving * _LEAVING_BYTES * leaves_apart
+        if self.groups:
+            held_bytes += max(self.threads * held.spread, held.packed) * itemsize
+        return held_bytes + held.leaving * _LEAVING_BYTES * self.groups
 
     def runs_bytes(self, runs: Sequence[tuple[HeldResults, int]]) -> int:
         """Return the bytes of runs one after the other, with all sessions loaded.
@@ -58,6 +65,7 @@ class WorkingMemory:
         """
         needed = [self.run_bytes(held, itemsize) for held, itemsize in runs]
         if not self.empties:
-            return sum(needed)
+            copied = runs[-1][0].leaving * _LEAVING_BYTES if self.groups and runs else 0
+            return sum(needed) + copied
         before = accumulate((held.leaving * _LEAVING_BYTES for held, _ in runs), initial=0)
         return max(left + run for left, run in zip(before, needed, strict=False)) if runs else 0

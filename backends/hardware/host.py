@@ -9,6 +9,7 @@ from pathlib import Path
 from backends.base import MemoryInfo
 
 _CGROUP = Path("/sys/fs/cgroup")
+_PROCESSORS = Path("/sys/devices/system/cpu")
 
 
 def cpu_name() -> str:
@@ -18,6 +19,19 @@ def cpu_name() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def cpu_cores(processors: Path = _PROCESSORS) -> int:
+    """Return the cores that this process may use, each once though it may run several threads.
+
+    Where the system does not tell which threads share a core, each counts as one. `processors` is
+    Linux's folder of them.
+    """
+    if sys.platform != "linux":
+        return os.cpu_count() or 1
+    usable = os.sched_getaffinity(0)
+    files = [processors / f"cpu{number}" / "topology/core_cpus_list" for number in usable]
+    return len({file.read_text() if file.exists() else str(file) for file in files})
 
 
 def host_memory() -> MemoryInfo:

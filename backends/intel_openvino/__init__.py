@@ -123,9 +123,10 @@ class OpenVinoBackend(Backend):
             share=1.25,
             session_bytes=20 << 20,
             computes_ahead=True,
-            run_share=1.05,
+            run_share=1.0,
             least_run_bytes=4 << 20,
             groups=self.compilation(device) is None,
+            threads=hardware.cpu_cores() if device.id == "cpu" else 0,
         )
 
     def compilation(self, device: Device) -> Compilation | None:

@@ -5,15 +5,15 @@ leaves the run. What follows from weights and sizes alone is no result of a run.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from backends.base import Graph, HeldResults, size_of
 from engine.graphs.result_shapes import ResultShapes
+from engine.graphs.shared_buffers import shared_buffers
 
 # Nodes whose result is their input, seen otherwise.
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -23,8 +23,6 @@ _IN_PLACE = frozenset(
     "Relu Sigmoid Softplus Sqrt Sub Tanh".split()
 )
 _ATTENTION = frozenset({"Attention", "MultiHeadAttention"})
-# Nodes between the product of queries and keys and the softmax.
-_OF_SCORES = frozenset({"Add", "MatMul", "Mul"})
 
 
 def held_results(graph: Graph, sizes: Mapping[str, int]) -> HeldResults:
@@ -44,12 +42,12 @@ def held_results(graph: Graph, sizes: Mapping[str, int]) -> HeldResults:
             if tensor.data_type == TensorProto.INT64 or tensor.name in scales
         },
     )
-    fixed, leaving = (
-        {tensor.name for tensor in found.initializer},
-        [output.name for output in graph.outputs],
-    )
-    run = _Run(shapes, found.node, fixed, leaving)
-    return HeldResults(run.at_once(), run.by_heads(), run.grouped(), run.leaving())
+    constants = {tensor.name for tensor in found.initializer}
+    leaving = [output.name for output in graph.outputs]
+    run = _Run(shapes, found.node, set(constants), leaving)
+    grouped, packed = shared_buffers(shapes, found.node, constants, leaving)
+    leaves, spread = run.leaving(), run.spread()
+    return HeldResults(run.at_once(), run.by_heads(), grouped, leaves, spread, packed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +60,6 @@ class _Step:
     kind: str
     taken: tuple[str, ...]
     made: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Life:
-    """The places of the first and last node that hold a buffer, and its numbers."""
-
-    first: int
-    last: int
-    size: int
 
 
 class _Run:
@@ -109,6 +98,11 @@ class _Run:
         taken = (step.taken for step in self._steps if step.kind in _ATTENTION)
         return max((sum(map(self._size, names)) for names in taken), default=0)
 
+    def spread(self) -> int:
+        """Return the most numbers of one picture that a transposed convolution takes."""
+        taken = (step.taken[0] for step in self._steps if step.kind == "ConvTranspose")
+        return max((math.prod(self._shapes[name][1:]) for name in taken), default=0)
+
     def leaving(self) -> int:
         """Return the numbers of the results that leave the run."""
         return sum(map(self._size, self._leaving))
@@ -132,63 +126,6 @@ class _Run:
             dying |= {name for name in step.made if name not in last}
             now -= sum(held.pop(name) for name in dying)
         return most
-
-    def grouped(self) -> int:
-        """Return the numbers of buffers that serve results whose lives do not meet.
-
-        Steps run as each first input needs them. A result gets the first buffer whose last one is
-        no longer held, and each buffer is as large as the largest of its results. Attention turns
-        its inputs and its result by heads, and holds no scores.
-        """
-        buffers: list[_Life] = []
-        for life in sorted(self._lives(), key=attrgetter("first")):
-            free = (n for n, before in enumerate(buffers) if before.last < life.first)
-            place = next(free, len(buffers))
-            size = max(life.size, buffers[place].size) if place < len(buffers) else life.size
-            buffers[place : place + 1] = [_Life(life.first, life.last, size)]
-        return sum(buffer.size for buffer in buffers)
-
-    def _lives(self) -> Iterator[_Life]:
-        steps, scores = self._by_first_inputs(), self._scores()
-        last = self._last(steps)
-        for place, step in enumerate(steps):
-            if step.kind in _ATTENTION:
-                turned = [*map(self._size, step.taken), *step.made.values()]
-                yield from (_Life(place, place, size) for size in turned)
-            for name, size in step.made.items():
-                if name not in scores:
-                    yield _Life(place, last.get(name, place), size)
-
-    def _scores(self) -> set[str]:
-        """Return the names of results that are scores of attention in single nodes."""
-        makers = {name: step for step in self._steps for name in step.made}
-        found: set[str] = set()
-        for softmax in (step for step in self._steps if step.kind == "Softmax"):
-            ((name, size),) = softmax.made.items()
-            while name:
-                found.add(name)
-                taken = makers[name].taken if makers[name].kind != "MatMul" else ()
-                alike = (name for name in taken if name in makers and self._size(name) == size)
-                name = next((name for name in alike if makers[name].kind in _OF_SCORES), "")
-        return found
-
-    def _by_first_inputs(self) -> list[_Step]:
-        """Return the steps in the order of a search from the results, first inputs first."""
-        makers = {name: n for n, step in enumerate(self._steps) for name in step.made}
-        taken = {name for step in self._steps for name in step.taken}
-        ends = [n for n, step in enumerate(self._steps) if taken.isdisjoint(step.made)]
-        waiting, seen, order = [(n, False) for n in ends], set[int](), list[_Step]()
-        while waiting:
-            number, is_ready = waiting.pop()
-            step = self._steps[number]
-            if is_ready:
-                order.append(step)
-            elif number not in seen:
-                seen.add(number)
-                waiting.append((number, True))
-                needed = {makers[name] for name in step.taken if name in makers}
-                waiting += ((number, False) for number in sorted(needed - seen, reverse=True))
-        return order
 
     def _last(self, steps: Sequence[_Step]) -> dict[str, int]:
         """Return the place of the last step that takes each value; after all for those that leave.

@@ -20,7 +20,17 @@ def test_one_that_empties_it_needs_the_most_of_a_run_and_what_earlier_ones_left(
     assert memory.runs_bytes([]) == 0
 
 
-def test_results_of_fewer_bits_leave_in_memory_of_their_own() -> None:
+def test_results_that_share_buffers_leave_in_float32_and_are_copied_from_the_last_run() -> None:
     memory = replace(MEMORY, groups=True)
-    assert memory.run_bytes(CONTROL, 4) == 4 * 600
+    assert memory.run_bytes(CONTROL, 4) == 4 * 600 + 4 * 200
     assert memory.run_bytes(CONTROL, 2) == 2 * 600 + 4 * 200
+    alone = memory.runs_bytes([(CONTROL, 2)])
+    assert alone == memory.run_bytes(CONTROL, 2) + 4 * 200
+    whole = memory.runs_bytes([(CONTROL, 2), (DENOISER, 2)])
+    assert whole == memory.run_bytes(CONTROL, 2) + memory.run_bytes(DENOISER, 2) + 4 * 1
+
+
+def test_one_piece_of_memory_has_packed_keys_or_what_threads_copy() -> None:
+    memory, run = replace(MEMORY, groups=True, threads=3), replace(CONTROL, leaving=0)
+    assert memory.run_bytes(replace(run, packed=70, spread=20), 2) == 2 * (600 + 70)
+    assert memory.run_bytes(replace(run, packed=70, spread=30), 2) == 2 * (600 + 90)

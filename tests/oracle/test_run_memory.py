@@ -18,14 +18,8 @@ _MOST_MISS = 0.15
 _KNOWN = {
     ("SD 1", "cpu"): 0.3,
     ("SD 2", "cpu"): 0.3,
-    ("SD 1", "intel_openvino"): 0.3,
-    ("SD 2", "intel_openvino"): 0.3,
-    ("FLUX.2 klein", "intel_openvino"): 0.3,
     ("SD 3.5 medium", "intel_openvino"): 0.22,
     ("SD 3.5 large", "intel_openvino"): 0.22,
-    # As measured in bfloat16.
-    ("SD 3.5 large with a ControlNet", "intel_openvino"): 0.3,
-    ("SD 1 with a reference", "intel_openvino"): 0.3,
 }
 
 
