@@ -249,8 +249,7 @@ class _Run:
             turned = step.taken[0]
         else:
             return False
-        if self._kinds.get(turned) not in _CHANNELS_LAST:
-            self._copies.append(_Life(turn + _COPIED, turn + _COMPUTED, self._size(turned)))
+        self._copies.append(_Life(turn + _COPIED, turn + _COMPUTED, self._size(turned)))
         made = sum(step.made.values())
         self._copies.append(_Life(turn + _COMPUTED, turn + _TURNED, made))
         return True

@@ -17,10 +17,10 @@ _ONE = _WIDTH * _ROWS
 Body = Callable[[GraphBuilder, str], str]
 
 
-def held_by(emit: Callable[[GraphBuilder], None]) -> HeldResults:
+def held_by(emit: Callable[[GraphBuilder], None], rows: int = _ROWS) -> HeldResults:
     g = GraphBuilder("small", wanted(emit), _OPERATORS, DType.F32, Precision.F32)
     emit(g)
-    return held_results(g.build({}), {"rows": _ROWS})
+    return held_results(g.build({}), {"rows": rows})
 
 
 def buffers(body: Body) -> int:
@@ -64,17 +64,34 @@ def test_what_computes_by_number_writes_over_its_input() -> None:
 
 def test_what_computes_by_number_is_joined_with_such_a_node_before_it() -> None:
     def added(g: GraphBuilder, x: str) -> str:
-        y = product(g, x, "second")
-        return product(g, g.op("Add", g.op("Tanh", y), x), "third")
+        return g.op("Add", product(g, x, "second"), x)
 
-    # What the sum adds is taken again, which lets no sum of its own write over the tanh.
+    # The second product is not written over, since something else takes what is added.
     assert buffers(lambda g, x: g.op("Add", added(g, x), x)) == 3
-    assert buffers(lambda g, x: g.op("Add", product(g, g.op("Add", normed(g, x), x), "b"), x)) == 3
+    # But what is joined with it writes where it does.
+    assert buffers(lambda g, x: g.op("Add", g.op("Tanh", product(g, x, "second")), x)) == 2
 
 
 def test_a_product_with_the_sigmoid_of_its_own_input_is_one_node() -> None:
-    assert buffers(lambda g, x: g.op("Mul", normed(g, x), g.op("Sigmoid", x))) == 3
-    assert buffers(lambda g, x: g.op("Mul", x, g.op("Sigmoid", x))) == 2
+    def gated(g: GraphBuilder, x: str, *, by: str) -> str:
+        y = product(g, x, "second")
+        gate = g.op("Sigmoid", y) if by == "itself" else normed(g, y)
+        return g.op("Add", g.op("Mul", y, gate), x)
+
+    assert buffers(lambda g, x: gated(g, x, by="itself")) == 2
+    # The norm is held beside both products, and so is what is made of it.
+    assert buffers(lambda g, x: gated(g, x, by="norm")) == 4
+
+
+def test_what_leaves_first_is_made_first() -> None:
+    def emit(g: GraphBuilder) -> None:
+        x = product(g, g.input("x", DType.F32, ("rows", _WIDTH)), "first")
+        g.output(product(g, x, "second"), "y", DType.F32, ("rows", _WIDTH))
+        wide = g.op("Concat", x, x, x, x, axis=0)
+        g.output(sliced(g, wide, 0, _ROWS), "z", DType.F32, ("rows", _WIDTH))
+
+    # What is four times as large gets the second product's buffer, and its slice the first one's.
+    assert held_by(emit).grouped == (4 + 1) * _ONE
 
 
 def sliced(g: GraphBuilder, x: str, start: int, end: int) -> str:
@@ -140,3 +157,18 @@ def test_attention_packs_keys_and_values_and_turns_keys_and_its_result() -> None
     assert held.packed == 2 * _ONE
     # What it takes, the input's copy, in place of which the result by heads lies, and keys turned.
     assert held.grouped == 5 * _ONE
+
+
+def test_scores_of_attention_in_single_nodes_vanish() -> None:
+    def emit(g: GraphBuilder) -> None:
+        x = g.input("x", DType.F32, ("rows", _WIDTH))
+        q, k, v = (product(g, x, name) for name in "qkv")
+        scores = g.op("MatMul", q, g.op("Transpose", k, perm=[1, 0]))
+        y = g.op("MatMul", g.op("Softmax", scores), v)
+        g.output(y, "y", DType.F32, ("rows", _WIDTH))
+
+    # More than the width, so that scores are larger than what they are made of.
+    rows = 3 * _WIDTH
+    held = held_by(emit, rows)
+    assert held.packed == 2 * rows * _WIDTH
+    assert held.grouped == 4 * rows * _WIDTH

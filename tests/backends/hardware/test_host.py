@@ -2,11 +2,16 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backends.hardware import cpu_cores
+
+
+def usable(*numbers: int) -> Callable[[int], set[int]]:
+    return lambda _process: set(numbers)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folder is Linux's")
@@ -15,8 +20,8 @@ def test_threads_of_one_core_count_once(tmp_path: Path, monkeypatch: pytest.Monk
         folder = tmp_path / f"cpu{number}" / "topology"
         folder.mkdir(parents=True)
         (folder / "core_cpus_list").write_text(threads)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2, 3})
+    monkeypatch.setattr(os, "sched_getaffinity", usable(0, 1, 2, 3))
     assert cpu_cores(tmp_path) == 2
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 2})
+    monkeypatch.setattr(os, "sched_getaffinity", usable(0, 2))
     assert cpu_cores(tmp_path) == 1
     assert cpu_cores(tmp_path / "untold") == 2
