@@ -52,7 +52,7 @@ def test_a_result_gets_the_buffer_of_one_that_is_no_longer_held() -> None:
     assert buffers(lambda g, x: product(g, product(g, x, "second"), "third")) == 2
 
 
-def test_what_computes_by_number_writes_over_its_input() -> None:
+def test_nodes_that_compute_by_number_write_over_their_input() -> None:
     def chain(g: GraphBuilder, x: str) -> str:
         return g.op("Add", x, g.op("Tanh", g.op("Gelu", normed(g, x))))
 
@@ -62,7 +62,7 @@ def test_what_computes_by_number_writes_over_its_input() -> None:
     assert buffers(lambda g, x: g.op("Add", x, normed(g, chain(g, x)))) == 3
 
 
-def test_what_computes_by_number_is_joined_with_such_a_node_before_it() -> None:
+def test_nodes_that_compute_by_number_are_joined_with_such_a_node_before_them() -> None:
     def added(g: GraphBuilder, x: str) -> str:
         return g.op("Add", product(g, x, "second"), x)
 
@@ -83,7 +83,7 @@ def test_a_product_with_the_sigmoid_of_its_own_input_is_one_node() -> None:
     assert buffers(lambda g, x: gated(g, x, by="norm")) == 4
 
 
-def test_what_leaves_first_is_made_first() -> None:
+def test_results_that_leave_first_are_made_first() -> None:
     def emit(g: GraphBuilder) -> None:
         x = product(g, g.input("x", DType.F32, ("rows", _WIDTH)), "first")
         g.output(product(g, x, "second"), "y", DType.F32, ("rows", _WIDTH))
@@ -108,7 +108,7 @@ def test_slices_at_fixed_places_are_made_at_once() -> None:
     assert buffers(thirds) == 3 + 3
 
 
-def test_what_is_held_where_a_size_is_computed_is_held_to_the_next_such_place() -> None:
+def test_results_held_where_a_size_is_computed_are_held_to_the_next_such_place() -> None:
     def chain(g: GraphBuilder, x: str, *, shaped: bool) -> str:
         for name in "abcd":
             y = product(g, x, name)
