@@ -197,6 +197,9 @@ class OperatorSet:
     # True if the runtime multiplies with blocks as they are, and holds their scales in 32 bits;
     # else it makes a layer as wide as its numbers while it runs.
     multiplies_blocks: bool = False
+    # The precisions in which the offsets of blocks, where they have some, are a product of their
+    # own beside that with the blocks.
+    offsets_apart: frozenset[Precision] = frozenset()
     # True if the runtime can read weights where they are (`Graph.in_place`).
     reads_in_place: bool = False
     # True if weights can be streamed to the device (`Graph.room_bytes`).

@@ -42,6 +42,7 @@ _OPERATORS = OperatorSet(
     gelu=GeluForm.STANDARD,
     linear=LinearForm.FUSED_MATMUL,
     blocks=BlockForm.MATMUL_N_BITS,
+    offsets_apart=frozenset({Precision.F32}),
     reads_in_place=True,
 )
 

@@ -12,7 +12,8 @@ GPU a preview that "may crash or experience significant performance drops", and 
 shapes only (docs.openvino.ai, "GPU Device" and "NPU Device"). No Intel GPU or NPU has run this
 code; all but the device's name and options has run on a processor.
 
-`devices` lists the devices, `options` OpenVINO's options; `model` binds weights, `session` runs.
+`devices` lists the devices, `options` OpenVINO's options; `model` binds weights, of which `offsets`
+parts some; `session` runs.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -20,6 +21,7 @@ code; all but the device's name and options has run on a processor.
 # (the runtime ships no complete types)
 
 import sys
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -102,7 +104,9 @@ class OpenVinoBackend(Backend):
 
     def operators(self, device: Device) -> OperatorSet:
         """Return the operator forms that OpenVINO's ONNX reader maps to single operations."""
-        return _CPU_OPERATORS if device.id == "cpu" else _ACCELERATOR_OPERATORS
+        if device.id != "cpu":
+            return _ACCELERATOR_OPERATORS
+        return replace(_CPU_OPERATORS, offsets_apart=devices.rounding_precisions(device))
 
     def fingerprint(self, device: Device) -> str:
         """Return OpenVINO's version, the device's name, and its driver's version."""

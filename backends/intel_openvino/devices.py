@@ -66,6 +66,11 @@ def target(device: Device) -> str:
     return device.id.upper()
 
 
+def rounding_precisions(device: Device) -> frozenset[Precision]:
+    """Return the precisions in which a device rounds what it multiplies with blocks to 8 bits."""
+    return options.ROUNDING if Precision.INT8 in device.precisions else frozenset()
+
+
 def driver(core: "ov.Core", device: Device) -> str:
     """Return the version of a device's driver, or "unknown"."""
     if device.id.startswith("npu"):

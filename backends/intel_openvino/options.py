@@ -35,7 +35,7 @@ MODES: Mapping[DType, str] = {
     DType.BF16: "PERFORMANCE",
 }
 # bfloat16 rounds to 8 bits, too, and more often.
-_ROUNDS = {Precision.BF16, Precision.INT8}
+ROUNDING = frozenset({Precision.BF16, Precision.INT8})
 
 # Properties of a device.
 AVAILABLE_DEVICES = "AVAILABLE_DEVICES"
@@ -69,7 +69,7 @@ def compile_options(
         return {}
     options = {PRECISION: HINTS[precision]}
     if device_id == "cpu":
-        options[ROUNDED_ACTIVATIONS] = str(block_length) if precision in _ROUNDS else NONE
+        options[ROUNDED_ACTIVATIONS] = str(block_length) if precision in ROUNDING else NONE
     if device_id.startswith("gpu"):
         options |= {EXECUTION_MODE: MODES[precision.dtype], GPU_ATTENTION: ON}
         if large_buffers:

@@ -31,8 +31,10 @@ from backends.intel_openvino.model import (
     block_length,
     fix_sizes,
     largest_tensor,
+    matrices_in_blocks,
     read_with_weights,
 )
+from backends.intel_openvino.offsets import Offsets, offsets_apart
 from backends.mapped_weights import mapped_weights
 
 if TYPE_CHECKING:
@@ -63,22 +65,27 @@ class OpenVinoSession:
         # The arrays whose memory the compiled model shares; they live as long as the model. None
         # before compiling: a blob contains its weights, and binding may convert them.
         self._weights: dict[str, Array] | None = None
+        self._offsets: dict[str, Offsets] = {}
 
     def prepare(self, sizes: Mapping[str, int] | None) -> None:
         """Compile for these sizes, or for all. Raises BackendError."""
         self._request, self._sizes = None, None  # two at once may not fit
         target = devices.target(self._device)
         with translated_errors():
+            matrices = matrices_in_blocks(self._graph.model)
+            length = block_length(matrices)
             if self._weights is None:
                 self._weights = mapped_weights(self._graph.weights)
-            model = read_with_weights(self._core, self._graph.model, self._weights)
+                rounds = self._graph.precision in devices.rounding_precisions(self._device)
+                self._offsets = offsets_apart(matrices, self._weights, length if rounds else 0)
+            model = read_with_weights(self._core, self._graph.model, self._weights, self._offsets)
             if sizes is not None:
                 fix_sizes(model, self.inputs, sizes)
             large = devices.needs_large_buffers(self._core, target, largest_tensor(model))
             properties = options.compile_options(
                 self._device.id,
                 self._graph.precision,
-                block_length=block_length(self._graph.model),
+                block_length=length,
                 large_buffers=large,
             )
             self._use(self._core.compile_model(model, target, properties), sizes)
@@ -149,6 +156,7 @@ class OpenVinoSession:
         self._left = []
         self._pinned.clear()
         self._weights = None
+        self._offsets = {}
         self._blob = None
 
     def _ready_for(self, given: Mapping[str, Array]) -> "ov.InferRequest":

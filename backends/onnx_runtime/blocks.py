@@ -7,17 +7,17 @@ take other forms here. On a matrix of 3840 x 10240, these forms beside MatMulNBi
 - integers of 8 bits, by DequantizeLinear and FusedMatMul: 0.80 of the time with 1280 rows, 0.35
   with 77; the numbers are the same bit for bit;
 - 4 bits read in place (`Graph.in_place`), by the same two: 0.85 with 1280 rows, 0.44 with 77;
-- 4 bits with zeros, by a MatMulNBits without them, which packs the integers, and the sums of x over
-  each block: x W^T = x (s (q - 8))^T + sums(x) (s (8 - z))^T: 0.84 with 1280 rows, 0.29 with 77.
+- 4 bits with zeros, by a MatMulNBits without them, which packs the integers, and a product with
+  offsets (`backends.block_products`): 0.84 with 1280 rows, 0.29 with 77.
 """
 
 from dataclasses import replace
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from backends.base import ComputedArray, DType, Graph, WeightRef
-from backends.block_products import OPERATOR, BlockMatrix
+from backends.block_products import OPERATOR, BlockMatrix, BlockSums, SharedConstants
 
 _MICROSOFT = "com.microsoft"
 # DequantizeLinear takes blocks from this version on, and integers of 4 bits in this format.
@@ -54,6 +54,8 @@ class _Writer:
         self._tensors = {tensor.name: tensor for tensor in model.graph.initializer}
         self._numbers: set[str] = set()
         self._middles: dict[str, BlockMatrix] = {}
+        self._constants = SharedConstants(model.graph)
+        self._sums = BlockSums(self._constants)
 
     def written(self, node: NodeProto) -> list[NodeProto]:
         """Return the nodes that compute what a node does."""
@@ -106,8 +108,8 @@ class _Writer:
         float32 at once.
         """
         make, nothing, shape = helper.make_node, f"{scales}:nothing", f"{scales}:shape"
-        sides = [blocks.shape[0], blocks.shape[1] // blocks.block]
-        whole = self._constant(f"sides {sides[0]} {sides[1]}", sides)
+        rows, columns = blocks.sides
+        whole = self._constants.name_of(f"sides {rows} {columns}", [rows, columns])
         return [
             make("Shape", [x], [nothing], start=0, end=0),
             make("Concat", [nothing, whole], [shape], axis=0),
@@ -122,36 +124,24 @@ class _Writer:
         product.CopyFrom(node)
         product.input[:] = [x, blocks.integers, blocks.scales]
         product.output[:] = [f"{y}:whole"]
-        width = blocks.shape[1]
-        runs = self._constant(f"runs {width} {blocks.block}", [width // blocks.block, blocks.block])
-        last = self._constant("last axis", [-1])
-        middle = self._constant(f"middle {blocks.bits}", np.float32(1 << (blocks.bits - 1)))
+        sums, summing = self._sums.of(x, blocks)
+        middle = f"middle {blocks.bits}", np.float32(1 << (blocks.bits - 1))
         return [
             product,
-            make("Shape", [x], [f"{y}:rows"], end=-1),
-            make("Concat", [f"{y}:rows", runs], [f"{y}:shape"], axis=0),
-            make("Reshape", [x, f"{y}:shape"], [f"{y}:runs"]),
-            make("ReduceSum", [f"{y}:runs", last], [f"{y}:sums"], keepdims=0),
-            make("Sub", [middle, blocks.zeros], [f"{y}:steps"]),
+            *summing,
+            make("Sub", [self._constants.name_of(*middle), blocks.zeros], [f"{y}:steps"]),
             make("Mul", [f"{y}:steps", blocks.scales], [f"{y}:offsets"]),
-            _product(f"{y}:sums", f"{y}:offsets", f"{y}:part"),
+            _product(sums, f"{y}:offsets", f"{y}:part"),
             make("Add", [f"{y}:whole", f"{y}:part"], [y]),
         ]
 
-    def _constant(self, label: str, value: list[int] | np.float32) -> str:
-        """Return the name of a constant, which all nodes share."""
-        name = f"blocks: {label}"
-        if name not in self._tensors:
-            made = numpy_helper.from_array(np.array(value), name)
-            self._graph.initializer.append(made)
-            self._tensors[name] = made
-        return name
-
     def _add_middle(self, name: str, blocks: BlockMatrix) -> None:
         """Add the zeros of a matrix that has none of its own, as a weight outside of the model."""
-        shape = [blocks.shape[0], blocks.shape[1] // blocks.block]
         tensor = self._graph.initializer.add(
-            name=name, data_type=_SMALL[blocks.bits], dims=shape, data_location=TensorProto.EXTERNAL
+            name=name,
+            data_type=_SMALL[blocks.bits],
+            dims=blocks.sides,
+            data_location=TensorProto.EXTERNAL,
         )
         tensor.external_data.add(key="location", value=name)
         self._middles[name] = blocks

@@ -26,17 +26,25 @@ class CountedResults:
         self._counts = OrderedDict()
 
     def of(
-        self, network: Network, operators: OperatorSet, emit: Callable[[], Graph]
+        self,
+        network: Network,
+        operators: OperatorSet,
+        emit: Callable[[], Graph],
+        *,
+        offsets_apart: bool = False,
     ) -> HeldResults:
-        """Return the count of a network in its present sizes, whose graph `emit` returns."""
+        """Return the count of a network in its present sizes, whose graph `emit` returns.
+
+        `offsets_apart`: as of `held_results`.
+        """
         parts = network.emit, network.weights, network.dimensions, network.branches
-        key = *map(id, parts), operators
+        key = *map(id, parts), operators, offsets_apart
         with self._lock:
             if key in self._counts:
                 self._counts.move_to_end(key)
                 return self._counts[key][1]
         sizes = {name: dimension.optimum for name, dimension in network.dimensions.items()}
-        found = held_results(emit(), sizes)
+        found = held_results(emit(), sizes, offsets_apart=offsets_apart)
         with self._lock:
             self._counts[key] = network, found
             while len(self._counts) > _MOST:

@@ -12,6 +12,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from backends.base import Graph, HeldResults, size_of
+from backends.block_products import has_offsets
 from engine.graphs.result_shapes import ResultShapes
 from engine.graphs.shared_buffers import shared_buffers
 
@@ -25,9 +26,12 @@ _IN_PLACE = frozenset(
 _ATTENTION = frozenset({"Attention", "MultiHeadAttention"})
 
 
-def held_results(graph: Graph, sizes: Mapping[str, int]) -> HeldResults:
+def held_results(
+    graph: Graph, sizes: Mapping[str, int], *, offsets_apart: bool = False
+) -> HeldResults:
     """Count the results of a run of a graph, with dimensions of these sizes.
 
+    `offsets_apart`: products with blocks that have offsets are two, whose results are added.
     Raises KeyError for a dimension without a size, and ValueError for an operator without a rule.
     """
     found = ModelProto.FromString(graph.model).graph
@@ -44,8 +48,10 @@ def held_results(graph: Graph, sizes: Mapping[str, int]) -> HeldResults:
     )
     constants = {tensor.name for tensor in found.initializer}
     leaving = [output.name for output in graph.outputs]
-    run = _Run(shapes, found.node, set(constants), leaving)
-    grouped, packed = shared_buffers(shapes, found.node, constants, leaving)
+    run = _Run(shapes, found.node, set(constants), leaving, offsets_apart=offsets_apart)
+    grouped, packed = shared_buffers(
+        shapes, found.node, constants, leaving, offsets_apart=offsets_apart
+    )
     leaves, spread = run.leaving(), run.spread()
     return HeldResults(run.at_once(), run.by_heads(), grouped, leaves, spread, packed)
 
@@ -71,6 +77,8 @@ class _Run:
         nodes: Iterable[NodeProto],
         fixed: set[str],
         leaving: Sequence[str],
+        *,
+        offsets_apart: bool,
     ) -> None:
         self._shapes, self._leaving = shapes, leaving
         self._steps: list[_Step] = []
@@ -87,6 +95,8 @@ class _Run:
                     wholes[made[0]] = taken[0]
                 else:
                     sizes = {name: self._size(name) for name in made}
+                    if offsets_apart and has_offsets(node):
+                        sizes[f"{made[0]}:part"] = sizes[made[0]]
                     self._steps.append(_Step(node.op_type, taken, sizes))
         self._left = {wholes.get(name, name) for name in leaving}
 

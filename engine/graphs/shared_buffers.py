@@ -26,6 +26,7 @@ from operator import attrgetter
 
 from onnx import NodeProto
 
+from backends.block_products import has_offsets
 from engine.graphs.result_shapes import ResultShapes
 
 # Nodes whose result is their input, seen otherwise or in another type.
@@ -65,14 +66,20 @@ class _Life:
 
 
 def shared_buffers(
-    shapes: ResultShapes, nodes: Iterable[NodeProto], constants: Iterable[str], left: Sequence[str]
+    shapes: ResultShapes,
+    nodes: Iterable[NodeProto],
+    constants: Iterable[str],
+    left: Sequence[str],
+    *,
+    offsets_apart: bool = False,
 ) -> tuple[int, int]:
     """Return the numbers of all buffers, each as large as the largest of its results.
 
     And the most numbers of keys and values of one attention, which are packed beside them. `shapes`
-    has all results' shapes; `constants` are weights, and `left` leave the run.
+    has all results' shapes; `constants` are weights, and `left` leave the run. `offsets_apart`:
+    products with blocks that have offsets are two, whose results are added.
     """
-    graph = _Graph(shapes, set(constants))
+    graph = _Graph(shapes, set(constants), offsets_apart)
     for node in nodes:
         graph.add(node)
     return graph.buffers(left)
@@ -82,6 +89,7 @@ def shared_buffers(
 class _Graph:
     shapes: ResultShapes
     constants: set[str]
+    offsets_apart: bool
     steps: list[_Step] = field(default_factory=list[_Step])
     # The value that a view is of, and the place of the step that slices a value.
     wholes: dict[str, str] = field(default_factory=dict[str, str])
@@ -101,6 +109,8 @@ class _Graph:
             if name not in self.constants and name not in calculated
         ]
         sizes = {name: math.prod(self.shapes[name]) for name in made}
+        if self.offsets_apart and has_offsets(node):
+            sizes[f"{made[0]}:part"] = sizes[made[0]]
         if node.op_type in _VIEWS and values:
             self.wholes[made[0]] = values[0]
             if calculated:

@@ -28,7 +28,6 @@ TOLERANCES = {
 }
 # Numbers of five bits with offsets are rounded anew.
 ROUNDED = {DType.Q5_1: 6e-3, DType.Q5_K: 6e-3}
-WITH_ZEROS = {DType.Q4_1, DType.Q4_K, DType.Q2_K}
 CARDS = [
     (backend, device)
     for backend in (CudaBackend(), TorchBackend())
@@ -84,8 +83,8 @@ def test_openvino_computes_with_blocks(precision: Precision, dtype: DType, tmp_p
     error = error_of(backend, device, precision, weight)
     assert error < limit
     if precision is Precision.INT8:
-        # What is multiplied is rounded to 8 bits, but beside zeros that are no integers.
-        assert (error < TOLERANCES[Precision.F32]) is (dtype in WITH_ZEROS)
+        # What is multiplied is rounded to 8 bits, beside zeros that are no integers, too.
+        assert error > TOLERANCES[Precision.F32]
 
 
 @pytest.mark.oracle

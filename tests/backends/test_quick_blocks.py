@@ -143,3 +143,17 @@ def test_four_bits_with_zeros_are_packed_without_them(
     assert quick.in_place == {"layer.weight:zeros"}
     mapped = replace(graph, in_place=frozenset(["layer.weight:integers"]))
     assert with_quick_blocks(mapped) is mapped
+
+
+@pytest.mark.parametrize("dtype", ZEROS_OF_THEIR_OWN)
+def test_one_input_is_summed_once_for_all_products(
+    target: Target, tmp_path: Path, dtype: DType
+) -> None:
+    graph, _ = product(target, tmp_path, dtype)
+    model = ModelProto.FromString(graph.model)
+    (node,) = [node for node in model.graph.node if node.op_type == "MatMulNBits"]
+    again = model.graph.node.add()
+    again.CopyFrom(node)
+    again.output[0] = "again"
+    kinds = operators_of(with_quick_blocks(replace(graph, model=model.SerializeToString())))
+    assert (kinds.count("ReduceSum"), kinds.count("MatMulNBits")) == (1, 2)

@@ -1,5 +1,6 @@
 """Z-Image, FLUX.2 klein, Chroma and SD 3.5 from GGUF files, with their encoders in such files."""
 
+import logging
 from collections.abc import Callable, Mapping
 from itertools import product
 from math import prod
@@ -9,15 +10,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from backends.base import Array, Backend, DType, Precision
+from backends.base import Array, Backend, Device, DType, Precision
 from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.checkpoints.known_files import KnownFiles
+from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.families import identify, supply
 from engine.families.parts_index import PartsIndex
+from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.gguf_files import QUANTIZED, Stored, blocks, write_gguf
 from tests.families.flow_models import MODELS, WIDE, Model, Written, write_parts
 from tests.families.flux import files as flux
@@ -34,8 +37,10 @@ from tests.families.zimage import files as zimage
 from tests.pipeline.jobs import RESIDENCY, a_request, run
 from tests.thinned import thinned
 
+_log = logging.getLogger(__name__)
 # Types that become 4 bits with offsets, in blocks of 32, and 8 bits without, in blocks of 16.
 OF_BOTH_WIDTHS = (DType.Q4_K, DType.Q6_K)
+WITH_OFFSETS = (DType.Q4_K, DType.Q4_1, DType.Q2_K)
 OFTEN = [(family, DType.Q4_K) for family in MODELS]
 # Weights are unpacked by their type alone, so one family has all types and each family both widths.
 PICTURED = [
@@ -72,7 +77,10 @@ def write_encoder(path: Path, model: Model, dtype: DType) -> Path:
 
 
 def picture(
-    path: Path, parts: ComponentFiles, backend: Callable[[], Backend] = CpuBackend
+    path: Path,
+    parts: ComponentFiles,
+    backend: Callable[[], Backend] = CpuBackend,
+    precision: Precision = Precision.F32,
 ) -> NDArray[np.uint8]:
     request = a_request(
         path,
@@ -86,7 +94,7 @@ def picture(
         schedule=ScheduleName.SIMPLE,
         guidance=1.0,
     )
-    return np.asarray(run(request, backend(), (Precision.F32,), residency=RESIDENCY).pixels[0])
+    return np.asarray(run(request, backend(), (precision,), residency=RESIDENCY).pixels[0])
 
 
 @pytest.mark.parametrize(("written", "dtype"), thinned(PICTURED, OFTEN), indirect=["written"])
@@ -120,6 +128,42 @@ def test_openvinos_picture_is_that_of_the_dequantised_transformer(
     whole = write_dequantised(tmp_path / f"{model.name}.safetensors", quantised, model.transformer)
     found = picture(quantised, written.parts, OpenVinoBackend)
     assert decibels(found, picture(whole, written.parts)) > 40
+
+
+@pytest.mark.parametrize(
+    ("written", "dtype"),
+    thinned(list(product(MODELS, WITH_OFFSETS)), [("chroma", DType.Q4_K), ("zimage", DType.Q2_K)]),
+    indirect=["written"],
+)
+def test_openvinos_picture_with_offsets_is_close_in_8_bits(
+    written: Written, dtype: DType, tmp_path: Path
+) -> None:
+    """`python -m pytest --log-cli-level=INFO` prints the decibels beside float32."""
+    if Precision.INT8 not in OpenVinoBackend().probe()[-1].precisions:
+        pytest.skip("this processor has no instructions for 8 bits")
+    model = written.model
+    quantised = write_transformer(tmp_path / f"{model.name}-{dtype}.gguf", model, dtype)
+    expected = picture(quantised, written.parts, OpenVinoBackend)
+    rounded = picture(quantised, written.parts, OpenVinoBackend, Precision.INT8)
+    found = decibels(rounded, expected)
+    _log.info("%s, %s, computed in 8 bits: %.1f dB", model.name, dtype, found)
+    assert 45 < found < float("inf")
+
+
+@pytest.mark.parametrize("written", ["chroma"], indirect=True)
+def test_the_plan_counts_products_with_offsets_twice_where_they_are_rounded(
+    written: Written, tmp_path: Path
+) -> None:
+    model, precisions = written.model, (Precision.F32, Precision.INT8)
+    device = Device("intel_openvino", "cpu", "", precisions)
+    compiler = Compiler(OpenVinoBackend(), device, WorkingCopies(tmp_path / "copies"))
+    taken: list[int] = []
+    for dtype in (DType.Q4_K, DType.Q4_0):
+        path = write_transformer(tmp_path / f"{model.name}-{dtype}.gguf", model, dtype)
+        network = identify(path).architecture.denoiser.network(256, 256)
+        taken += [compiler.run_bytes(network, precision) for precision in precisions]
+    exact, rounded, *without_offsets = taken
+    assert rounded > exact == without_offsets[0] == without_offsets[1]
 
 
 def test_norms_and_all_layers_may_be_in_blocks(written: Written, tmp_path: Path) -> None:
