@@ -315,7 +315,8 @@ def bring_a_pack(desk: Desk) -> None:
     pack = msgspec.structs.replace(
         OPENVINO, title=outside("pack"), problem=error, gain_source=outside("pack_source")
     )
-    # The machine's own packs must not take the place of this one.
+    # The machine's own packs, which are read once after the start, must not take the place of it.
+    desk.wait(lambda: session.packs._shelf is not None)  # pyright: ignore[reportPrivateUsage]
     session.packs._shelf = None  # pyright: ignore[reportPrivateUsage]
     session.packs.rows = (pack,)
     session.packs.changed.emit()
