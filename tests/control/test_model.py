@@ -89,7 +89,7 @@ def test_a_network_for_another_checkpoint_is_refused(
 
 def test_the_starter_is_said_to_follow_no_pictures(tmp_path: Path) -> None:
     network = network_of(tmp_path)
-    with pytest.raises(EngineError, match="No control network fits model") as caught:
+    with pytest.raises(EngineError, match="No control network fits safelight-starter") as caught:
         control_model(network, identify(starter_checkpoint()))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
     assert "another model" in caught.value.hint

@@ -69,9 +69,9 @@ def test_more_pictures_than_were_looked_at_are_told_of() -> None:
 
 
 def test_the_starter_is_called_by_its_title() -> None:
-    own = msgspec.structs.replace(ROW, model="model", tool="Safelight")
+    own = msgspec.structs.replace(ROW, model="safelight-starter", tool="Safelight")
     other = msgspec.structs.replace(own, tool="ComfyUI")
     assert "Safelight starter" in spoken(own)
     assert "Safelight starter" in hover_lines(own)[1]
     assert told(own, own)["Model"] == "Safelight starter"
-    assert told(other, other)["Model"] == "model"
+    assert told(other, other)["Model"] == "safelight-starter"
