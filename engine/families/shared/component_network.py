@@ -51,10 +51,16 @@ def component_network(
     branches = patches.branches if patches else None
     emit = _wrapping(emit, checkpoint.changes.wraps)
     # Other checkpoints of a job have networks of other names than the first one.
-    name = f"{checkpoint.role}{name}"
-    title = name_of(checkpoint.path)
-    given = name, emit, weights, dimensions, title, overflows_f16, branches
-    return Network(*given, least_sizes or {})
+    return Network(
+        f"{checkpoint.role}{name}",
+        emit,
+        weights,
+        dimensions,
+        name_of(checkpoint.path),
+        overflows_f16=overflows_f16,
+        branches=branches,
+        least_sizes=least_sizes or {},
+    )
 
 
 def _wrapping(

@@ -26,7 +26,18 @@ _LEAST_CELLS = 2
 
 # The heights and widths of the latents of reference pictures, in cells.
 ReferenceSizes = tuple[tuple[int, int], ...]
-_Shape = tuple[int, int, int, int, int, ReferenceSizes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The facts that a run's sizes follow from: picture in pixels, contexts, tokens, pictures."""
+
+    height: int
+    width: int
+    contexts: int
+    tokens: int
+    rows: int
+    references: ReferenceSizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +69,9 @@ class FlowDenoiser(ABC):
     ) -> Network:
         """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
         assert not image_prompts, "the family takes none"
-        shape = height, width, contexts, tokens, rows, references
+        shape = _Shape(height, width, contexts, tokens, rows, references)
         if shape not in self._networks:
-            self._networks[shape] = self._network(*shape)
+            self._networks[shape] = self._network(shape)
         return self._networks[shape]
 
     def emit_with_references(self, g: GraphBuilder) -> None:
@@ -71,44 +82,27 @@ class FlowDenoiser(ABC):
         """Return the dimensions of tokens with those of reference pictures; `patches`: without."""
         raise AssertionError("the family takes none")
 
-    def _network(
-        self,
-        height: int,
-        width: int,
-        contexts: int,
-        tokens: int,
-        rows: int,
-        references: ReferenceSizes,
-    ) -> Network:
+    def _network(self, shape: _Shape) -> Network:
         least = _LEAST_CELLS * self.checkpoint.latent.downscale
-        shown = (_LEAST_CELLS, _LEAST_CELLS)
-        smallest = least, least, 1, 1, 1, (shown,) if references else ()
+        shown = ((_LEAST_CELLS, _LEAST_CELLS),) if shape.references else ()
         return component_network(
             self.checkpoint,
             Component.DENOISER,
             "denoiser",
-            self.emit_with_references if references else self.emit,
-            self._dimensions(height, width, contexts, tokens, rows, references),
-            least_sizes=present_sizes(self._dimensions(*smallest)),
+            self.emit_with_references if shape.references else self.emit,
+            self._dimensions(shape),
+            least_sizes=present_sizes(self._dimensions(_Shape(least, least, 1, 1, 1, shown))),
         )
 
-    def _dimensions(
-        self,
-        height: int,
-        width: int,
-        contexts: int,
-        tokens: int,
-        rows: int,
-        references: ReferenceSizes,
-    ) -> Dimensions:
-        downscale = self.checkpoint.latent.downscale
-        dimensions = self.token_dimensions((height // downscale, width // downscale), tokens)
-        if references:
+    def _dimensions(self, shape: _Shape) -> Dimensions:
+        height, width, downscale = shape.height, shape.width, self.checkpoint.latent.downscale
+        dimensions = self.token_dimensions((height // downscale, width // downscale), shape.tokens)
+        if shape.references:
             patches = dimensions["patches"].optimum
-            dimensions |= self.reference_dimensions(patches, references)
+            dimensions |= self.reference_dimensions(patches, shape.references)
         return {
-            **picture_dimensions(self.checkpoint, height, width, downscale, rows),
-            "contexts": offered(1, contexts, MAX_CONTEXTS),
+            **picture_dimensions(self.checkpoint, height, width, downscale, shape.rows),
+            "contexts": offered(1, shape.contexts, MAX_CONTEXTS),
             **dimensions,
         }
 
