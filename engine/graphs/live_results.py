@@ -12,9 +12,8 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from backends.base import Graph, HeldResults, size_of
-from backends.block_products import has_offsets
 from engine.graphs.result_shapes import ResultShapes
-from engine.graphs.shared_buffers import shared_buffers
+from engine.graphs.shared_buffers import ATTENTION, numbers_made, shared_buffers
 
 # Nodes whose result is their input, seen otherwise.
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -23,7 +22,6 @@ _IN_PLACE = frozenset(
     "Abs Add BiasAdd Clip Div Erf GroupNorm HardSigmoid LeakyRelu Max Mul Neg PRelu Pow "  # noqa: SIM905
     "Relu Sigmoid Softplus Sqrt Sub Tanh".split()
 )
-_ATTENTION = frozenset({"Attention", "MultiHeadAttention"})
 
 
 def held_results(
@@ -94,9 +92,7 @@ class _Run:
                 if node.op_type in _VIEWS:
                     wholes[made[0]] = taken[0]
                 else:
-                    sizes = {name: self._size(name) for name in made}
-                    if offsets_apart and has_offsets(node):
-                        sizes[f"{made[0]}:part"] = sizes[made[0]]
+                    sizes = numbers_made(node, shapes, offsets_apart=offsets_apart)
                     self._steps.append(_Step(node.op_type, taken, sizes))
         self._left = {wholes.get(name, name) for name in leaving}
 
@@ -105,7 +101,7 @@ class _Run:
 
     def by_heads(self) -> int:
         """Return the most numbers that a node of fused attention takes."""
-        taken = (step.taken for step in self._steps if step.kind in _ATTENTION)
+        taken = (step.taken for step in self._steps if step.kind in ATTENTION)
         return max((sum(map(self._size, names)) for names in taken), default=0)
 
     def spread(self) -> int:

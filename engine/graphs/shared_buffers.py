@@ -35,7 +35,7 @@ _BY_NUMBER = frozenset(
     "Abs Add BiasAdd Clip Div Erf Gelu HardSigmoid LeakyRelu Max Mul Neg PRelu Pow Relu "  # noqa: SIM905
     "Sigmoid Softplus Sqrt Sub Tanh".split()
 )
-_ATTENTION = frozenset({"Attention", "MultiHeadAttention"})
+ATTENTION = frozenset({"Attention", "MultiHeadAttention"})
 _CHANNELS_LAST = frozenset({"Conv", "ConvTranspose"})
 # Nodes between the product of queries and keys and the softmax.
 _OF_SCORES = frozenset({"Add", "MatMul", "Mul"})
@@ -85,6 +85,18 @@ def shared_buffers(
     return graph.buffers(left)
 
 
+def numbers_made(node: NodeProto, shapes: ResultShapes, *, offsets_apart: bool) -> dict[str, int]:
+    """Return the numbers of a node's results by name; with `offsets_apart` those of its part, too.
+
+    A product with blocks that have offsets is then two, whose results are added.
+    """
+    sizes = {name: math.prod(shapes[name]) for name in node.output if name}
+    if offsets_apart and has_offsets(node):
+        first = node.output[0]
+        sizes[f"{first}:part"] = sizes[first]
+    return sizes
+
+
 @dataclass(slots=True)
 class _Graph:
     shapes: ResultShapes
@@ -108,9 +120,7 @@ class _Graph:
             for name in taken
             if name not in self.constants and name not in calculated
         ]
-        sizes = {name: math.prod(self.shapes[name]) for name in made}
-        if self.offsets_apart and has_offsets(node):
-            sizes[f"{made[0]}:part"] = sizes[made[0]]
+        sizes = numbers_made(node, self.shapes, offsets_apart=self.offsets_apart)
         if node.op_type in _VIEWS and values:
             self.wholes[made[0]] = values[0]
             if calculated:
@@ -190,7 +200,7 @@ def _scores(steps: Sequence[_Step]) -> tuple[set[str], int]:
     packed += [
         sum(sizes.get(name, 0) for name in step.taken[1:3])
         for step in steps
-        if step.kind in _ATTENTION
+        if step.kind in ATTENTION
     ]
     for softmax in (step for step in steps if step.kind == "Softmax"):
         ((name, size),) = softmax.made.items()
@@ -253,7 +263,7 @@ class _Run:
 
     def _turns(self, turn: int, step: _Step) -> bool:
         """Hold the copies of what a step turns, if it turns its result; return True if it does."""
-        if step.kind in _ATTENTION:
+        if step.kind in ATTENTION:
             turned = step.taken[1]
         elif step.kind in _CHANNELS_LAST:
             turned = step.taken[0]
