@@ -6,6 +6,7 @@ from threading import Lock
 
 from backends.base import Graph, HeldResults, OperatorSet
 from engine.compile.network import Network
+from engine.compile.shapes import present_sizes
 from engine.graphs.live_results import held_results
 
 # More than the networks of a job, in some sizes that a user tries.
@@ -43,7 +44,7 @@ class CountedResults:
             if key in self._counts:
                 self._counts.move_to_end(key)
                 return self._counts[key][1]
-        sizes = {name: dimension.optimum for name, dimension in network.dimensions.items()}
+        sizes = present_sizes(network.dimensions)
         found = held_results(emit(), sizes, offsets_apart=offsets_apart)
         with self._lock:
             self._counts[key] = network, found

@@ -14,6 +14,7 @@ from engine.api.control import ControlReport
 from engine.api.control_rules import ControlRules, MapResampling
 from engine.api.values import ConventionName, Phase
 from engine.compile.network import Network
+from engine.compile.shapes import present_sizes
 from engine.control.control_model import ControlModel
 from engine.control.token_nets import EMBEDDING
 from engine.families.checkpoint import IdentifiedCheckpoint
@@ -115,7 +116,7 @@ class ControlPass:
         There is one for each unit that does not act within the denoiser, in their order; units that
         follow the same file have the same one.
         """
-        sizes = {name: dimension.optimum for name, dimension in denoiser.dimensions.items()}
+        sizes = present_sizes(denoiser.dimensions)
         contexts, tokens, rows = sizes["contexts"], sizes["tokens"], sizes["batch"]
         found: list[Network] = []
         for place in range(len(self.models)):
