@@ -55,7 +55,6 @@ from backends.base import (
     size_of,
 )
 from backends.intel_openvino import devices
-from backends.intel_openvino.model import matrices_in_blocks
 from backends.intel_openvino.rounding import rounds_to_8_bits
 from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_errors
 
@@ -197,7 +196,7 @@ class OpenVinoBackend(Backend):
 
 def _pack(session: OpenVinoSession, graph: Graph, cancel: Cancellation) -> None:
     """Have OpenVINO pack weights in blocks, which it does in the first run, by a run of zeros."""
-    if not graph.least_sizes or not matrices_in_blocks(graph.model):
+    if not graph.least_sizes or not session.holds_blocks:
         return
     sizes = graph.least_sizes
     feeds = {

@@ -66,6 +66,8 @@ class OpenVinoSession:
         # before compiling: a blob contains its weights, and binding may convert them.
         self._weights: dict[str, Array] | None = None
         self._offsets: dict[str, Offsets] = {}
+        # True once it is compiled with weights in blocks.
+        self.holds_blocks = False
 
     def prepare(self, sizes: Mapping[str, int] | None) -> None:
         """Compile for these sizes, or for all. Raises BackendError."""
@@ -73,7 +75,7 @@ class OpenVinoSession:
         target = devices.target(self._device)
         with translated_errors():
             matrices = matrices_in_blocks(self._graph.model)
-            length = block_length(matrices)
+            length, self.holds_blocks = block_length(matrices), bool(matrices)
             if self._weights is None:
                 self._weights = mapped_weights(self._graph.weights)
                 rounds = self._graph.precision in devices.rounding_precisions(self._device)
