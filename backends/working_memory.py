@@ -54,9 +54,10 @@ class WorkingMemory:
         """Return the bytes of a run that holds so many numbers of `itemsize` bytes."""
         numbers = held.grouped if self.groups else held.at_once + held.by_heads
         held_bytes = int(numbers * itemsize * self.run_share) + self.least_run_bytes
-        if self.groups:
-            held_bytes += max(self.threads * held.spread, held.packed) * itemsize
-        return held_bytes + held.leaving * _LEAVING_BYTES * self.groups
+        if not self.groups:
+            return held_bytes
+        apart = max(self.threads * held.spread, held.packed) * itemsize
+        return held_bytes + apart + held.leaving * _LEAVING_BYTES
 
     def runs_bytes(self, runs: Sequence[tuple[HeldResults, int]]) -> int:
         """Return the bytes of runs one after the other, with all sessions loaded.

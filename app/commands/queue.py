@@ -213,7 +213,7 @@ class QueueCommands(QObject):
 
     def _put_behind(self, job: str, copies: Sequence[str]) -> None:
         """Move copies behind a job; behind all others if it does not wait, or no longer does."""
-        waiting = [job.id for job in self._waiting()]
+        waiting = [other.id for other in self._waiting()]
         if job in waiting:
             behind = waiting[waiting.index(job) + 1 :]
             self._queue.move(copies, next(iter(behind), None))

@@ -68,7 +68,9 @@ class SecondPassMore(QWidget):
         session = self._session
         self.checkpoint.show_files(
             lambda: checkpoint_files(session, checkpoint),
-            *(checkpoint, session.checkpoints.entries, checkpoint),
+            checkpoint,
+            session.checkpoints.entries,
+            checkpoint,
         )
         for edit, text in ((self.prompt, shown.prompt), (self.negative, shown.negative_prompt)):
             if edit.toPlainText() != (text or ""):
