@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
@@ -107,6 +108,20 @@ def choosing(path: str) -> Callable[..., tuple[str, str]]:
         return path, ""
 
     return choose_file
+
+
+def test_cards_that_come_at_once_are_made_one_in_each_turn(desk: Desk) -> None:
+    add(desk, "a", "b", "c")
+    form, panel = desk.session.generation, desk.window.form.controls
+    layers = tuple(
+        msgspec.structs.replace(layer, weight=weight)
+        for layer, weight in zip(form.controls, (0.25, 0.5, 0.75), strict=True)
+    )
+    form.controls = ()
+    form.controls = layers
+    assert len(panel.cards) == 1
+    desk.wait(lambda: len(panel.cards) == 3)
+    assert [card(desk, at).weight.field.value() for at in range(3)] == [0.25, 0.5, 0.75]
 
 
 def test_a_reference_needs_no_network_and_shows_its_style_fidelity(desk: Desk) -> None:

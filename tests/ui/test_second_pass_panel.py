@@ -195,6 +195,7 @@ def test_a_moved_upscaler_is_found_and_a_missing_one_is_told(desk: Desk) -> None
         SecondPass(upscaler=before, upscaler_digest="ab" * 32),
         SecondPass(upscaler=before, checkpoint="/before/paint.safetensors"),
     )
+    desk.wait(lambda: len(desk.window.form.second_passes.cards) == 2)
     found, gone = card(desk), card(desk, 1)
     desk.wait(lambda: gone.lost.isVisibleTo(desk.window))
     desk.wait(lambda: found.upscaler.currentText() == "4x-sharp")

@@ -30,7 +30,7 @@ CardT = TypeVar("CardT", bound=ListedCard)
 class CardList(QWidget, Generic[CardT]):
     """A heading, a card for each entry, and a button to add one; without entries, only this.
 
-    A list of a kind says in `make_card` how a card is made.
+    A list of a kind says in `make_card` how a card is made, and in `_refresh` what cards show.
     """
 
     # Emits a card that should be seen, once it is laid out.
@@ -56,6 +56,10 @@ class CardList(QWidget, Generic[CardT]):
         """Return a new card for a place in the list, connected to what acts on this place."""
         raise NotImplementedError
 
+    def _refresh(self, *_: object) -> None:
+        """Show the entries by `show_count` and by the cards that there are by then."""
+        raise NotImplementedError
+
     def reveal(self, at: int) -> None:
         """Have the card at a place seen; one that will be there in a moment, too."""
 
@@ -71,7 +75,10 @@ class CardList(QWidget, Generic[CardT]):
             self._column.insertWidget(self._column.indexOf(self.add), widget)
 
     def show_count(self, count: int) -> None:
-        """Make or drop cards until there are so many; the focus of a dropped one stays here."""
+        """Drop the cards above so many, or make one that lacks; further ones follow by `_refresh`.
+
+        The focus of a dropped card stays here.
+        """
         focused = self.focusWidget()
         lost = self.cards[count:]
         # Qt has none where nothing in the list has the focus.
@@ -80,12 +87,15 @@ class CardList(QWidget, Generic[CardT]):
             card = self.cards.pop()
             card.hide()
             card.deleteLater()
-        while len(self.cards) < count:
+        if len(self.cards) < count:
             card = self.make_card(len(self.cards))
             self._cards.addWidget(card)
             # Qt would show it only later, after what is done with it now.
             card.show()
             self.cards.append(card)
+        if len(self.cards) < count:
+            # A card takes as long as the window may stand still.
+            QTimer.singleShot(0, self, self._refresh)
         if had_focus:
             (self.cards[-1].remove if self.cards else self.add).setFocus()
 

@@ -47,7 +47,7 @@ class EmbeddingPanel(CardList[EmbeddingRowPanel]):
         listed, store = self._session.embedding_list, self._session.embeddings
         rows = listed.rows
         self.show_count(len(rows))
-        for row, panel in zip(rows, self.cards, strict=True):
+        for row, panel in zip(rows, self.cards, strict=False):
             panel.show_row(row)
             # Into the negative prompt only where there is one; out of it always.
             sees_negative = self._session.generation.sees_negative

@@ -96,7 +96,7 @@ class LayerPanel(CardList["LayerCard"]):
         rows, offered = self._list.rows, self._commands.is_offered
         self.setVisible(bool(rows) or offered)
         self.show_count(len(rows))
-        for row, card in zip(rows, self.cards, strict=True):
+        for row, card in zip(rows, self.cards, strict=False):
             card.show_row(row)
         self._show_pictures()
         self.heading.setVisible(bool(rows))

@@ -70,7 +70,7 @@ class LoraPanel(CardList[LoraRowPanel]):
     def _refresh(self, *_: object) -> None:
         rows, named = self._session.lora_list.rows, self._session.lora_list.named
         self.show_count(len(rows))
-        for row, panel in zip(rows, self.cards, strict=True):
+        for row, panel in zip(rows, self.cards, strict=False):
             self._show(row, panel)
         self._show_use()
         found = [lora.name for lora in named if lora.info is not None and not lora.alike]

@@ -112,7 +112,7 @@ class ReferencePanel(CardList[ReferenceCard]):
         paths, most = self._commands.paths, self._commands.most
         self.setVisible(bool(paths) or most > 0)
         self.show_count(len(paths))
-        for path, card in zip(paths, self.cards, strict=True):
+        for path, card in zip(paths, self.cards, strict=False):
             card.show_path(path)
         self._show_pictures()
         self.heading.setVisible(bool(paths))

@@ -42,7 +42,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         self._session.models.store.list_once()
         self._session.second_pass.add()
 
-    def _refresh(self) -> None:
+    def _refresh(self, *_: object) -> None:
         passes = self._state.second_passes
         offered = OptionalSetting.SECOND_PASSES in self._state.suggestions.features.options
         self.setVisible(bool(passes) or offered)
