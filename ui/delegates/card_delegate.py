@@ -109,6 +109,12 @@ class CardDelegate(QStyledItemDelegate):
         self, painter: QPainter, place: QRect, font: QFont, lines: Iterable[Line]
     ) -> None:
         """Draw the name and the line below it, from the top of a place and as wide as it."""
+        is_mirrored = painter.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        side = Qt.AlignmentFlag.AlignRight if is_mirrored else Qt.AlignmentFlag.AlignLeft
+        side |= Qt.AlignmentFlag.AlignAbsolute
+        painter.save()
+        # A name keeps the direction of its own letters.
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         top = place.top()
         for line, shown in zip(lines, self._fonts(font), strict=True):
             painter.setFont(shown)
@@ -116,8 +122,9 @@ class CardDelegate(QStyledItemDelegate):
             words = _shortened(metrics, line, place.width())
             painter.setPen(QColor(line.colour))
             room = QRect(place.left(), top, place.width(), metrics.height())
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeading), words)
+            painter.drawText(room, int(side), words)
             top += metrics.height()
+        painter.restore()
 
     def _fonts(self, font: QFont) -> tuple[QFont, QFont]:
         """Return the fonts of a card's name and of the line below it."""
