@@ -12,7 +12,7 @@ from PySide6.QtGui import (
     QScreen,
     QShowEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.commands.updates import UpdateStage
 from app.paths import nearest_folder
@@ -23,6 +23,7 @@ from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
 from ui.drops import Drops
 from ui.field_keys import FieldKeys
+from ui.files.chooser import FileChooser
 from ui.menus import MenuBar
 from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
@@ -196,7 +197,7 @@ class MainWindow(QMainWindow):
             self.dock.queue.setFocus()
 
     def _open(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
+        name = FileChooser.open_file(
             self,
             self.tr("Open a model or a picture"),
             nearest_folder(self.session.checkpoints.models),

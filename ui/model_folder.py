@@ -3,18 +3,19 @@
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.model_files import MODEL_SUFFIXES
+from ui.files.chooser import FileChooser
 
 
 def ask_for_folder(session: Session, parent: QWidget) -> Path | None:
     """Return the folder that the user chooses to be looked into for models; None if none."""
     title = QCoreApplication.translate("models", "A folder of models")
     start = nearest_folder(session.checkpoints.models)
-    folder = QFileDialog.getExistingDirectory(parent, title, start)
+    folder = FileChooser.open_folder(parent, title, start)
     return Path(folder) if folder else None
 
 
@@ -26,8 +27,8 @@ def ask_where(session: Session, parent: QWidget, missing: Path) -> str:
     known = near if near == missing.parent else session.checkpoints.models
     start = nearest_folder(known)
     if missing.suffix.lower() not in MODEL_SUFFIXES:
-        return QFileDialog.getExistingDirectory(parent, title, start)
+        return FileChooser.open_folder(parent, title, start)
     models = QCoreApplication.translate(
         "models", "Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)"
     )
-    return QFileDialog.getOpenFileName(parent, title, start, models)[0]
+    return FileChooser.open_file(parent, title, start, models)

@@ -6,13 +6,14 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.notices.wording import worded_both
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.upscaling import Resampling, UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
+from ui.files.chooser import FileChooser
 from ui.job_labels import upscaler_name
 from ui.labels import duration, file_size, size_label
 from ui.model_labels import upscaler_about
@@ -159,7 +160,7 @@ class UpscalePopup(QFrame):
         before = nearest_folder(Path(self._elsewhere or self._session.checkpoints.models))
         kinds = self.tr("Upscalers (*.pth *.safetensors *.pt *.ckpt *.bin);;All files (*)")
         title = self.tr("The file of an upscaler")
-        file, _ = QFileDialog.getOpenFileName(self.parentWidget(), title, before, kinds)
+        file = FileChooser.open_file(self.parentWidget(), title, before, kinds)
         self._wanted = file or self._wanted
         self.open_for(self._sources, self._anchor)
 

@@ -15,7 +15,8 @@ from typing import Any, cast
 
 from PySide6.QtCore import QProcess
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog
+
+from ui.files.chooser import FileChooser
 
 Tell = Callable[[str], None]
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -80,16 +81,16 @@ def answer_for_others(folder: Path, seed: int) -> None:
     """Have the dialogs of files choose at random in the folder, and nothing be opened elsewhere."""
     choose = random.Random(seed)
 
-    def file(*_: object, **__: object) -> tuple[str, str]:
+    def file(*_: object, **__: object) -> str:
         files = sorted(str(path) for path in folder.rglob("*") if path.is_file())
-        return (choose.choice([*files, ""]), "")
+        return choose.choice([*files, ""])
 
     def place(*_: object, **__: object) -> str:
         folders = sorted(str(path) for path in folder.rglob("*") if path.is_dir())
         return choose.choice([*folders, ""])
 
-    def new_file(*_: object, **__: object) -> tuple[str, str]:
-        return str(folder / f"saved {choose.randrange(100)}"), ""
+    def new_file(*_: object, **__: object) -> str:
+        return str(folder / f"saved {choose.randrange(100)}")
 
     def nothing(*_: object, **__: object) -> bool:
         return True
@@ -98,9 +99,9 @@ def answer_for_others(folder: Path, seed: int) -> None:
         return True, 0
 
     replaced: tuple[tuple[type, str, object], ...] = (
-        (QFileDialog, "getOpenFileName", file),
-        (QFileDialog, "getExistingDirectory", place),
-        (QFileDialog, "getSaveFileName", new_file),
+        (FileChooser, "open_file", file),
+        (FileChooser, "open_folder", place),
+        (FileChooser, "save_file", new_file),
         (QDesktopServices, "openUrl", nothing),
         (QProcess, "startDetached", nothing_started),
     )

@@ -28,6 +28,8 @@ from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, MODELS, say_family
 from tests.ui.screenshots import PROMPTS, Photographer, write_loras
 from ui.actions import ActionName
 from ui.application import Application
+from ui.files.dialog import FileDialog
+from ui.files.kinds import FileQuestion, kinds_of
 from ui.gallery.page import GalleryPage
 from ui.languages.use import use_language
 from ui.models.page import ModelsPage
@@ -282,6 +284,22 @@ class Album:
                 self.keep(f"f-{name}", dialog)
                 dialog.reject()
 
+    def files(self) -> None:
+        """Our own question for a picture, for a folder, and for the name of a new file."""
+        output = self._photographer.session.gallery.folder
+        questions = (
+            (FileQuestion.FILE, "Pictures (*.png)", output),
+            (FileQuestion.FOLDER, "", output.parent),
+            (FileQuestion.NEW_FILE, "*.txt", output / "report.txt"),
+        )
+        for question, kinds, start in questions:
+            theme = self._photographer.theme
+            dialog = FileDialog(theme, question, kinds_of(kinds), self._window)
+            dialog.begin(start)
+            dialog.show()
+            self.keep(f"g-{question.name.lower()}", dialog)
+            dialog.reject()
+
 
 def _variant(folder: Path, name: str, only: str) -> None:
     """Photograph one variant, whose variables are set; `only` the pages of one kind, or all."""
@@ -299,6 +317,7 @@ def _variant(folder: Path, name: str, only: str) -> None:
                 album.models,
                 album.settings,
                 album.dialogs,
+                album.files,
             )
             for part in (album.begin, album.layers) if only else every:
                 part()

@@ -87,10 +87,10 @@ def test_a_file_can_be_chosen_where_none_fits(
     vae = tmp_path / "elsewhere" / "v.safetensors"
     write_sparse(vae, listings.ldm_vae(listings.EIGHTFOLD_VAE))
 
-    def chosen(*_: object) -> tuple[str, str]:
-        return str(vae), ""
+    def chosen(*_: object) -> str:
+        return str(vae)
 
-    monkeypatch.setattr("ui.panels.gap_panel.QFileDialog.getOpenFileName", chosen)
+    monkeypatch.setattr("ui.panels.gap_panel.FileChooser.open_file", chosen)
     panel.rows[0].other.click()
     desk.wait(lambda: panel.rows == [])
     assert desk.session.generation.used_components.vae == str(vae)

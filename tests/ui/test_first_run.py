@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
 
 from engine.api.machine import AdapterInfo, MachineInfo
 from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CARD, CPU, DEVICES
 from ui.actions import ActionName
+from ui.files.chooser import FileChooser
 from ui.first_postcards import POSTCARDS
 from ui.machine_labels import device_sentence, found_words, picture_time
 from ui.panels.first_run import FirstRun
@@ -121,7 +121,7 @@ def test_a_folder_of_ones_own_is_looked_into(
     def answer(*_: object) -> str:
         return next(answers)
 
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", answer)
+    monkeypatch.setattr(FileChooser, "open_folder", answer)
     first.folders.choose.click()
     assert desk.window.places.place is Place.CREATE
     first.folders.choose.click()

@@ -9,7 +9,7 @@ from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.form.generation import Suggestions
 from app.form.layer_list import LayerFate
@@ -38,6 +38,7 @@ from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_main_window import drag, drop
 from ui.actions import ActionName
+from ui.files.chooser import FileChooser
 from ui.layer_labels import (
     blocks_words,
     combination_words,
@@ -103,9 +104,9 @@ def pick(box: ChoiceBox, text: str) -> None:
     box.activated.emit(at)
 
 
-def choosing(path: str) -> Callable[..., tuple[str, str]]:
-    def choose_file(*_: object) -> tuple[str, str]:
-        return path, ""
+def choosing(path: str) -> Callable[..., str]:
+    def choose_file(*_: object) -> str:
+        return path
 
     return choose_file
 
@@ -178,7 +179,7 @@ def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
     panel = desk.window.form.controls
     assert panel.cards == []
     assert not panel.heading.isVisibleTo(desk.window)
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk)))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
     panel.add.click()
     one = card(desk)
     desk.wait(lambda: not one.picture.image.isNull())
@@ -212,12 +213,12 @@ def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     box = add(desk).file
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(""))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(""))
     pick(box, "Choose a file…")
     assert box.currentText() == "None yet"
     other = tmp_path / "other.safetensors"
     other.touch()
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(str(other)))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(str(other)))
     pick(box, "Choose a file…")
     assert box.currentText() == "other"
     assert [one.network for one in desk.session.generation.build_request().controls] == [str(other)]
@@ -339,7 +340,7 @@ def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     pick(one.folded.mode.box, mode_words(ControlMode.CONTROL)[0])
     pick(one.folded.resize_mode.box, resize_words(ControlResize.FILL)[0])
     pick(one.folded.map_kind.box, control_kind_name(ControlKind.DEPTH))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
     one.folded.area.choose.click()
     now = layer(desk)
     assert (now.mode, now.resize, now.kind) == (
@@ -360,7 +361,7 @@ def test_a_preprocessors_weights_are_chosen_and_dropped(
 ) -> None:
     one = add(desk)
     desk.session.control.change(0, preprocessor=DepthOptions())
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(str(tmp_path / "depth.pth")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(str(tmp_path / "depth.pth")))
     one.weights.choose.click()
     assert layer(desk).preprocessor_weights == str(tmp_path / "depth.pth")
     assert one.weights.file.text() == "depth.pth"
@@ -376,7 +377,7 @@ def test_a_layer_is_switched_off_replaced_removed_and_put_back(
     one.enabled.click()
     assert desk.session.generation.build_request().controls == ()
     assert one.reason.text() == "Switched off."
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
     one.picture.click()
     assert images(desk) == ["b"]
     one.remove.click()
@@ -416,7 +417,7 @@ def test_a_missing_network_is_named_and_found(desk: Desk, monkeypatch: pytest.Mo
     one = card(desk)
     assert one.name.text() == "control_v11p_sd15_openpose"
     assert one.find_it.isVisibleTo(desk.window)
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(CANNY.path))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(CANNY.path))
     one.find_it.click()
     assert desk.session.control_list.rows[0].fate is LayerFate.APPLIED
     assert not one.find_it.isVisibleTo(desk.window)
@@ -445,7 +446,7 @@ def test_image_prompts_have_cards_with_every_field(
     one.weight.slider.setValue(0.5)
     one.range.bar.end.setValue(0.5)
     pick(one.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk, "b")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
     one.area.choose.click()
     pick(one.scaling.box, scaling_words(AdapterScaling.KEYS_AND_VALUES)[0])
     assert not one.combination.isVisibleTo(desk.window)
@@ -633,7 +634,7 @@ def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
     assert one.map.words == ""
     assert one.reason.text() == "Without effect until a picture is chosen."
     assert desk.session.generation.build_request().controls == ()
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(picture(desk)))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
     one.picture.click()
     assert [one.network for one in desk.session.generation.build_request().controls] == [CANNY.path]
 

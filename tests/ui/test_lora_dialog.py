@@ -7,7 +7,6 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
 
 from app.notices.remedies import NoticeAction
 from engine.api.messages import LorasFound
@@ -17,6 +16,7 @@ from tests.app.test_lora_list import choose
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from ui.dialogs.lora_dialog import LoraDialog
+from ui.files.chooser import FileChooser
 from ui.item_models.lora_item_model import ABOUT_ROLE, SUITED_ROLE
 
 NEW = lora("new one", modified_ns=99, base_model="Illustrious")
@@ -203,7 +203,7 @@ def test_folders_are_named_and_forgotten_in_a_dialog(
     def choose_folder(*_: object) -> str:
         return str(tmp_path)
 
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose_folder)
+    monkeypatch.setattr(FileChooser, "open_folder", choose_folder)
     folders.add.click()
     assert desk.session.loras.memory.folders == (str(tmp_path),)
     assert folders.list.count() == 1

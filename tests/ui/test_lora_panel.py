@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.notices.remedies import NoticeAction
 from engine.api.lora import LoraChoice
@@ -18,6 +18,7 @@ from tests.jobs.test_lora_index import KEYS
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_main_window import drag, drop
+from ui.files.chooser import FileChooser
 from ui.item_models.lora_item_model import ABOUT_ROLE
 from ui.panels.lora_panel import FileMenu, LoraPanel
 from ui.panels.lora_row import LoraRowPanel
@@ -39,11 +40,11 @@ def desk(make_desk: MakeDesk) -> Desk:
     return made
 
 
-def choosing(path: str) -> Callable[..., tuple[str, str]]:
+def choosing(path: str) -> Callable[..., str]:
     """A file dialog in which this file is chosen."""
 
-    def choose_file(*_: object) -> tuple[str, str]:
-        return path, ""
+    def choose_file(*_: object) -> str:
+        return path
 
     return choose_file
 
@@ -181,7 +182,7 @@ def test_a_missing_file_is_named_with_its_hash_and_can_be_found(
     assert one.find_it.isVisibleTo(desk.window)
     assert "cdcdcdcdcdcd" in one.reason.text()
     found = str(write_sparse(tmp_path / "found.safetensors", KEYS))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(found))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(found))
     one.find_it.click()
     assert desk.session.generation.loras[0] == LoraChoice(file=found, strength=0.3, hash="cd" * 6)
 
@@ -193,7 +194,7 @@ def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
     (lost,) = panel(desk).questions
     assert "seaside" in lost.words.text()
     assert "ink" in panel(desk).named.text()
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(FAST.path))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(FAST.path))
     lost.act.click()
     assert panel(desk).questions == []
     assert desk.session.generation.prompt == "a cat <lora:ink:1>"

@@ -408,11 +408,11 @@ def test_a_dialog_begins_in_a_folder_that_is_there(
     """A folder that does not exist would put its last part into the field for the file's name."""
     begun: list[Path] = []
 
-    def opened(_parent: object, _title: str, folder: str, *_: str) -> tuple[str, str]:
+    def opened(_parent: object, _title: str, folder: str, *_: str) -> str:
         begun.append(Path(folder))
-        return "", ""
+        return ""
 
-    monkeypatch.setattr("ui.main_window.QFileDialog.getOpenFileName", opened)
+    monkeypatch.setattr("ui.main_window.FileChooser.open_file", opened)
     models, output = desk.session.checkpoints.models, desk.session.gallery.folder
     assert not models.exists()
     assert not output.exists()

@@ -30,10 +30,10 @@ def card(desk: Desk) -> NoticeCard:
     return desk.window.notices.cards[-1]
 
 
-def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: object) -> None:
+def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: str) -> None:
     """Have a person answer the system's dialog."""
 
-    def answered(*_: object) -> object:
+    def answered(*_: object) -> str:
         return answer
 
     patch.setattr(f"ui.panels.{dialog}", answered)
@@ -56,7 +56,7 @@ def test_pictures_that_could_not_be_saved_are_made_in_another_folder(
     desk.wait(lambda: bool(panel.cards))
     assert "Choose another folder for pictures." in card(desk).hint.text()
     assert offered(desk) == ["Choose another folder…", "Try again"]
-    chooses(monkeypatch, "notice_panel.QFileDialog.getExistingDirectory", str(elsewhere))
+    chooses(monkeypatch, "notice_panel.FileChooser.open_folder", str(elsewhere))
     card(desk).remedies[NoticeAction.CHOOSE_FOLDER].click()
     desk.wait(lambda: all(job.state is JobState.DONE for job in desk.queue.jobs))
     assert [path.suffix for path in elsewhere.iterdir()] == [".png", ".png"]
@@ -166,12 +166,12 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     error = ErrorInfo(ErrorCode.REQUEST_INVALID, "None.", remedies=(ChooseStartPicture(),))
     desk.session.notices.tell_error(error)
     button = card(desk).remedies[NoticeAction.CHOOSE_START_PICTURE]
-    dialog = "input_panel.QFileDialog.getOpenFileName"
-    chooses(monkeypatch, dialog, ("", ""))
+    dialog = "input_panel.FileChooser.open_file"
+    chooses(monkeypatch, dialog, "")
     button.click()
     assert card(desk).isVisible()
     Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
-    chooses(monkeypatch, dialog, (str(tmp_path / "a.png"), ""))
+    chooses(monkeypatch, dialog, str(tmp_path / "a.png"))
     button.click()
     # What is left tells how to undo the choice.
     desk.wait(lambda: all(one.error is None for one in desk.session.notices.notices))

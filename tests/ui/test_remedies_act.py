@@ -43,7 +43,7 @@ from ui.places import Place
 # The windows that remedies open come to the front.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
-PANEL = "ui.panels.notice_panel.QFileDialog"
+PANEL = "ui.panels.notice_panel.FileChooser"
 A = NoticeAction
 
 
@@ -108,8 +108,8 @@ def answering(answer: object) -> Callable[..., object]:
 
 def chooses(patch: pytest.MonkeyPatch, answer: str) -> None:
     """Have a person choose this file or folder."""
-    patch.setattr(f"{PANEL}.getOpenFileName", answering((answer, "")))
-    patch.setattr(f"{PANEL}.getExistingDirectory", answering(answer))
+    patch.setattr(f"{PANEL}.open_file", answering(answer))
+    patch.setattr(f"{PANEL}.open_folder", answering(answer))
 
 
 def retry(make_desk: MakeDesk, *_: object) -> None:
@@ -214,7 +214,7 @@ def test_a_model_that_was_a_folder_is_looked_for_among_folders_where_it_was(
         asked.extend(question)
         return str(tmp_path / "moved")
 
-    monkeypatch.setattr("ui.model_folder.QFileDialog.getExistingDirectory", folder)
+    monkeypatch.setattr("ui.model_folder.FileChooser.open_folder", folder)
     press(desk, A.FIND_CHECKPOINT)
     assert generation_of(made(desk)).checkpoint == str(tmp_path / "moved")
     assert asked[1:] == ["Find sd-v1.5", str(tmp_path)]
@@ -241,9 +241,7 @@ def choose_start_picture(make_desk: MakeDesk, folder: Path, patch: pytest.Monkey
     desk = failed(make_desk, ErrorCode.INPUT_IMAGE_UNREADABLE)
     picture = folder / "start.png"
     Image.new("RGB", (64, 64)).save(picture)
-    patch.setattr(
-        "ui.panels.input_panel.QFileDialog.getOpenFileName", answering((str(picture), ""))
-    )
+    patch.setattr("ui.panels.input_panel.FileChooser.open_file", answering(str(picture)))
     press(desk, A.CHOOSE_START_PICTURE)
     desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(picture))
 
@@ -252,7 +250,7 @@ def open_picture(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPatch) -
     desk = make_desk().start()
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.METADATA_MISSING, "No settings."))
     file = folder / "other.safetensors"
-    patch.setattr("ui.main_window.QFileDialog.getOpenFileName", answering((str(file), "")))
+    patch.setattr("ui.main_window.FileChooser.open_file", answering(str(file)))
     press(desk, A.OPEN_PICTURE)
     desk.wait(lambda: desk.session.generation.checkpoint == file)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.form.generation import Suggestions
 from app.form.model_settings import ModelSettingsMemory
@@ -20,6 +20,7 @@ from tests.app.layers import listed
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_layer_panel import pick
+from ui.files.chooser import FileChooser
 from ui.labels import size_label
 from ui.method_labels import method_name
 from ui.panels.second_pass_card import SecondPassCard
@@ -48,9 +49,9 @@ def passes(desk: Desk) -> tuple[SecondPass, ...]:
     return desk.session.generation.build_request().second_passes
 
 
-def choosing(path: str) -> Callable[..., tuple[str, str]]:
-    def choose_file(*_: object) -> tuple[str, str]:
-        return path, ""
+def choosing(path: str) -> Callable[..., str]:
+    def choose_file(*_: object) -> str:
+        return path
 
     return choose_file
 
@@ -100,7 +101,7 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
     pick(one.folded.resampling.box, upscaler_words("area")[0])
     pick(one.folded.sampler.box, method_name(SamplerName.EULER))
     pick(one.folded.schedule.box, method_name(ScheduleName.KARRAS))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/models/other.safetensors"))
+    monkeypatch.setattr(FileChooser, "open_file", choosing("/models/other.safetensors"))
     pick(one.folded.checkpoint, "Choose a file…")
     assert one.folded.checkpoint.currentText() == "other"
     one.folded.prompt.setPlainText("sharp")
@@ -166,7 +167,7 @@ def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
     assert texts == [*latent, "Lanczos", "Area", *files, "Choose a file…"]
     pick(box, "4x-sharp")
     assert passes(desk)[0].upscaler == UPSCALER.path
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing("/downloads/new.pth"))
+    monkeypatch.setattr(FileChooser, "open_file", choosing("/downloads/new.pth"))
     pick(box, "Choose a file…")
     assert passes(desk)[0].upscaler == "/downloads/new.pth"
     assert box.currentText() == "new"

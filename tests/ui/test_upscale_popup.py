@@ -164,13 +164,13 @@ def test_an_upscaler_that_is_in_no_folder_is_chosen_as_a_file(
     file = file_of(tmp_path / "elsewhere", "SPAN")
     popup = opened(desk)
     before = popup.upscaler.currentData()
-    dialog = "ui.upscale_popup.QFileDialog.getOpenFileName"
-    monkeypatch.setattr(dialog, answering(("", "")))
+    dialog = "ui.upscale_popup.FileChooser.open_file"
+    monkeypatch.setattr(dialog, answering(""))
     choose = popup.upscaler.findText("Choose a file…")
     popup.upscaler.setCurrentIndex(choose)
     desk.wait(lambda: popup.upscaler.currentIndex() != choose)
     assert popup.upscaler.currentData() == before
-    monkeypatch.setattr(dialog, answering((str(file), "")))
+    monkeypatch.setattr(dialog, answering(str(file)))
     popup.upscaler.setCurrentIndex(choose)
     desk.wait(lambda: popup.upscaler.currentData() == str(file))
     desk.wait(popup.start.isEnabled)

@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.paths import nearest_folder
 from app.session import Session
+from ui.files.chooser import FileChooser
 from ui.lora_labels import folder_words
 from ui.theme.metrics import L, M, S
 from ui.widgets.labels import buddy_label, plain_label
@@ -79,7 +79,7 @@ class LoraFoldersDialog(QDialog):
 
     def _choose(self) -> None:
         start = nearest_folder(self._session.checkpoints.models)
-        folder = QFileDialog.getExistingDirectory(self, self.tr("A folder of models"), start)
+        folder = FileChooser.open_folder(self, self.tr("A folder of models"), start)
         if folder:
             self.add_folder(Path(folder))
 

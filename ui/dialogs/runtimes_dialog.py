@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 from app.commands.pack_rows import PackRow
 from app.session import Session
 from ui.device_labels import device_name
+from ui.files.chooser import FileChooser
 from ui.machine_labels import adapter_words, processor_words
 from ui.panels.pack_card import PackCard
 from ui.slices import Slices
@@ -198,7 +198,7 @@ class RuntimesDialog(QDialog):
             card.setVisible(shown or not card.row.reason)
 
     def _choose_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
+        name = FileChooser.open_file(
             self,
             self.tr("A runtime that was downloaded elsewhere"),
             str(Path.home()),

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QLocale, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
-    QFileDialog,
     QListWidget,
     QListWidgetItem,
     QMenu,
@@ -17,6 +16,7 @@ from app.gallery.index import GalleryIndex
 from app.gallery.rows import Facets, FolderState, Root, WatchedFolder
 from app.paths import nearest_folder
 from ui.delegates.folder_delegate import NOTE_ROLE, FolderDelegate
+from ui.files.chooser import FileChooser
 from ui.gallery.labels import count_label, folder_label
 from ui.picture_actions import reveal
 from ui.theme.metrics import M, S
@@ -164,7 +164,7 @@ class FoldersPane(QWidget):
         """Ask for a folder, and watch it."""
         title = self.tr("Add a folder of pictures")
         start = nearest_folder(self._index.folders[0].path.parent)
-        if path := QFileDialog.getExistingDirectory(self, title, start):
+        if path := FileChooser.open_folder(self, title, start):
             self._index.add_folder(Path(path))
 
     def _remove(self) -> None:

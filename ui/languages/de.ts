@@ -1165,6 +1165,93 @@
   </message>
  </context>
  <context>
+  <name>FileDialog</name>
+  <message>
+   <source>Back</source>
+   <translation>Zurück</translation>
+  </message>
+  <message>
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <source>Choose {name}</source>
+   <translation>{name} wählen</translation>
+  </message>
+  <message>
+   <source>Files and folders</source>
+   <translation>Dateien und Ordner</translation>
+  </message>
+  <message>
+   <source>Kind of files</source>
+   <translation>Art der Dateien</translation>
+  </message>
+  <message>
+   <source>Looking into the folder…</source>
+   <translation>Der Ordner wird gelesen…</translation>
+  </message>
+  <message>
+   <source>Make this folder</source>
+   <translation>Diesen Ordner anlegen</translation>
+  </message>
+  <message>
+   <source>Name</source>
+   <translation>Name</translation>
+  </message>
+  <message>
+   <source>Nothing here has these words in its name.</source>
+   <translation>Nichts hier hat diese Wörter im Namen.</translation>
+  </message>
+  <message>
+   <source>Open</source>
+   <translation>Öffnen</translation>
+  </message>
+  <message>
+   <source>Path</source>
+   <translation>Pfad</translation>
+  </message>
+  <message>
+   <source>Replace</source>
+   <translation>Ersetzen</translation>
+  </message>
+  <message>
+   <source>Save</source>
+   <translation>Speichern</translation>
+  </message>
+  <message>
+   <source>Search</source>
+   <translation>Suchen</translation>
+  </message>
+  <message>
+   <source>Search in this folder</source>
+   <translation>In diesem Ordner suchen</translation>
+  </message>
+  <message>
+   <source>The folder cannot be made: {reason}.</source>
+   <translation>Der Ordner kann nicht angelegt werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>The folder cannot be read: {reason}.</source>
+   <translation>Der Ordner kann nicht gelesen werden: {reason}.</translation>
+  </message>
+  <message>
+   <source>There are no files of this kind in this folder.</source>
+   <translation>In diesem Ordner sind keine Dateien dieser Art.</translation>
+  </message>
+  <message>
+   <source>There are no folders in this one.</source>
+   <translation>In diesem Ordner sind keine Ordner.</translation>
+  </message>
+  <message>
+   <source>There is nothing at this place.</source>
+   <translation>An dieser Stelle ist nichts.</translation>
+  </message>
+  <message>
+   <source>To the folder above</source>
+   <translation>Zum übergeordneten Ordner</translation>
+  </message>
+ </context>
+ <context>
   <name>FileNameField</name>
   <message>
    <source>A name is needed. Until then the names stay as before.</source>
@@ -3111,6 +3198,13 @@
   <message>
    <source>Settings</source>
    <translation>Einstellungen</translation>
+  </message>
+ </context>
+ <context>
+  <name>PlacesList</name>
+  <message>
+   <source>Places</source>
+   <translation>Orte</translation>
   </message>
  </context>
  <context>
@@ -11113,6 +11207,26 @@
  <context>
   <name>files</name>
   <message>
+   <source>Computer</source>
+   <translation>Computer</translation>
+  </message>
+  <message>
+   <source>Desktop</source>
+   <translation>Schreibtisch</translation>
+  </message>
+  <message>
+   <source>Documents</source>
+   <translation>Dokumente</translation>
+  </message>
+  <message>
+   <source>Downloads</source>
+   <translation>Downloads</translation>
+  </message>
+  <message>
+   <source>Home</source>
+   <translation>Persönlicher Ordner</translation>
+  </message>
+  <message>
    <source>It is looked for among your files.</source>
    <translation>Er wird unter Ihren Dateien gesucht.</translation>
   </message>
@@ -11127,6 +11241,10 @@
   <message>
    <source>Not for this model</source>
    <translation>Nicht für dieses Modell</translation>
+  </message>
+  <message>
+   <source>Pictures</source>
+   <translation>Bilder</translation>
   </message>
   <message>
    <source>The fitting one</source>

@@ -6,7 +6,6 @@ import msgspec
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QFileDialog,
     QHBoxLayout,
     QPushButton,
     QVBoxLayout,
@@ -19,6 +18,7 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo, Gap
 from engine.api.request import ComponentFiles
 from ui.checkpoint_labels import fit_label, given_parts, part_label
+from ui.files.chooser import FileChooser
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -72,7 +72,7 @@ class GapPanel(QWidget):
     def _choose(self, row: "GapRow") -> None:
         title = self.tr("A file with this part: {part}").format(part=part_label(row.component))
         folder = nearest_folder(self._session.checkpoints.models)
-        name, _ = QFileDialog.getOpenFileName(self, title, folder, _FILTER)
+        name = FileChooser.open_file(self, title, folder, _FILTER)
         if name:
             self.give(row.component, str(Path(name)))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gallery.rows import Trouble
 from app.paths import nearest_folder
@@ -16,6 +16,7 @@ from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, Guidance
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.drop_spots import DropSpot
+from ui.files.chooser import FileChooser
 from ui.gallery.labels import unreadable_picture
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
@@ -70,7 +71,7 @@ class InputPanel(QWidget):
 
     def choose_picture(self) -> None:
         """Ask for a file to start from."""
-        name, _ = QFileDialog.getOpenFileName(
+        name = FileChooser.open_file(
             self,
             self.tr("Start from a picture"),
             nearest_folder(self._session.gallery.folder),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QFrame
+from PySide6.QtWidgets import QFrame
 
 from app.commands.layers import LayerCommands
 from app.form.layer_kinds import CONTROL_LAYERS
@@ -16,6 +16,7 @@ from app.session import Session
 from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
 from ui.drop_spots import DropSpot
+from ui.files.chooser import FileChooser
 from ui.panels.card_list import CardList
 from ui.panels.card_pictures import CardPictures
 from ui.theme.metrics import S
@@ -258,12 +259,12 @@ class LayerPanel(CardList["LayerCard"]):
     def _ask_for_picture(self, title: str) -> Path | None:
         folder = nearest_folder(self._session.gallery.folder)
         kinds = self.tr("Pictures ({endings})").format(endings=_PICTURES)
-        name, _ = QFileDialog.getOpenFileName(self, title, folder, kinds)
+        name = FileChooser.open_file(self, title, folder, kinds)
         return Path(name) if name else None
 
     def _ask(self, title: str, endings: str) -> Path | None:
         folder = nearest_folder(self._session.checkpoints.models / self._list.kind.folder)
-        name, _ = QFileDialog.getOpenFileName(self, title, folder, endings)
+        name = FileChooser.open_file(self, title, folder, endings)
         return Path(name) if name else None
 
 

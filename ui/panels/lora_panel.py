@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.form.lora_list import LoraFate, LoraRow, NamedLora
 from app.form.trigger_words import has_words
@@ -15,6 +15,7 @@ from app.library.gallery import Picture
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.lora_files import FewStepSettings, LoraInfo
+from ui.files.chooser import FileChooser
 from ui.lora_labels import fate_words, lora_summary, lost_words, place_words, shared_words
 from ui.panels.card_list import CardList
 from ui.panels.lora_row import LoraRowPanel
@@ -191,7 +192,7 @@ class LoraPanel(CardList[LoraRowPanel]):
         """Ask for the file of a LoRA that is not found."""
         title = self.tr("Find {name}").format(name=Path(name).name[:80])
         folder = nearest_folder(self._session.checkpoints.models)
-        found, _ = QFileDialog.getOpenFileName(self, title, folder, LORA_FILES)
+        found = FileChooser.open_file(self, title, folder, LORA_FILES)
         return Path(found) if found else None
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.commands.retries import fitting_files, parts_wanted
 from app.engine.process import EngineState
@@ -18,6 +18,7 @@ from app.session import Session
 from engine.api.remedies import PartFile
 from ui.actions import ActionName, Actions
 from ui.checkpoint_labels import part_label
+from ui.files.chooser import FileChooser
 from ui.model_folder import ask_where
 from ui.panels.notice_card import NoticeCard
 from ui.picture_actions import open_folder
@@ -230,7 +231,7 @@ class NoticePanel(QWidget):
     def _choose_folder(self, notice: Notice) -> None:
         before = nearest_folder(self._session.gallery.folder.parent)
         title = self.tr("A folder for pictures")
-        folder = QFileDialog.getExistingDirectory(self, title, before)
+        folder = FileChooser.open_folder(self, title, before)
         if folder:
             self._session.remedies.save_elsewhere(notice, Path(folder))
 
@@ -259,7 +260,7 @@ class NoticePanel(QWidget):
         """Return the file that the user chose; empty if none."""
         before = nearest_folder(self._session.checkpoints.models)
         models = self.tr("Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)")
-        return QFileDialog.getOpenFileName(self, title, before, models)[0]
+        return FileChooser.open_file(self, title, before, models)
 
     def _on_chosen(self, *_: object) -> None:
         """Dismiss the notice that asked for a start picture; to read it may take a moment."""

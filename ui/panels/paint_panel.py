@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.paths import nearest_folder
 from app.session import Session
@@ -14,6 +14,7 @@ from engine.api.conventions import convention_of
 from engine.api.masks import Margins, blur_reach, default_blur, part_around
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
+from ui.files.chooser import FileChooser
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
 from ui.panels.paint_bar import PaintBar
 from ui.picture_levels import PictureLevels, make_levels
@@ -254,7 +255,7 @@ class PaintPanel(QWidget):
         self.bar.show_margins(self.layer.margins)
 
     def _choose_mask(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
+        name = FileChooser.open_file(
             self,
             self.tr("Open a mask"),
             nearest_folder(self._session.gallery.folder),

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import msgspec
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.paths import nearest_folder
 from app.session import Session
 from ui.checkpoint_labels import part_label
+from ui.files.chooser import FileChooser
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -55,7 +56,7 @@ class PartsPanel(QWidget):
         folders = [models / name for name in _VAE_FOLDERS] if part == VAE else []
         folder = next((folder for folder in folders if folder.is_dir()), models)
         title = self.tr("A file with this part: {part}").format(part=part_label(part))
-        name, _ = QFileDialog.getOpenFileName(self, title, nearest_folder(folder), _FILTER)
+        name = FileChooser.open_file(self, title, nearest_folder(folder), _FILTER)
         if name:
             self.use(part, str(Path(name)))
 

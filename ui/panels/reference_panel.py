@@ -6,12 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gallery.rows import Trouble
 from app.paths import nearest_folder
 from app.session import Session
 from ui.drop_spots import DropSpot
+from ui.files.chooser import FileChooser
 from ui.gallery.labels import unreadable_picture
 from ui.panels.card_list import CardList, ListedCard
 from ui.panels.card_pictures import CardPictures
@@ -80,7 +81,7 @@ class ReferencePanel(CardList[ReferenceCard]):
         """Ask for a picture, and add it."""
         title, folder = self.tr("A reference picture"), self._session.gallery.folder
         kinds = self.tr("Pictures (*.png *.jpg *.jpeg *.webp)")
-        name, _ = QFileDialog.getOpenFileName(self, title, nearest_folder(folder), kinds)
+        name = FileChooser.open_file(self, title, nearest_folder(folder), kinds)
         if name:
             self.take(Path(name))
 

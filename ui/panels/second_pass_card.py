@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.form.layer_kinds import bare_name, is_whole_path
 from app.notices.wording import worded
@@ -15,6 +15,7 @@ from engine.api.fields import bounds_of
 from engine.api.model_files import ModelKind
 from engine.api.second_passes import SecondPass, needs_file
 from engine.api.upscaler_names import is_called
+from ui.files.chooser import FileChooser
 from ui.listed_files import upscaler_files, usable
 from ui.method_labels import method_name
 from ui.panels.card_list import ListedCard
@@ -194,7 +195,7 @@ class SecondPassCard(ListedCard):
 
     def _ask(self, title: str, folder: str, endings: str) -> str | None:
         below = nearest_folder(self._session.checkpoints.models / folder)
-        name, _ = QFileDialog.getOpenFileName(self, title, below, endings)
+        name = FileChooser.open_file(self, title, below, endings)
         return str(Path(name)) if name else None
 
     def _summarise(self, shown: SecondPass) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 
 from app.diagnostics import collect
 from app.licences import Licence, licences
 from app.session import Session
 from engine.durable import replace_file
+from ui.files.chooser import FileChooser
 from ui.settings.rows import CONTROL_WIDTH, Section, SettingRow
 from ui.settings.sections import file_row
 from ui.theme.theme import Theme
@@ -110,7 +111,7 @@ class ReportRow(SettingRow):
 
     def _on_save(self) -> None:
         title = translate("Settings", "Save the report")
-        name, _ = QFileDialog.getSaveFileName(
+        name = FileChooser.save_file(
             self, title, str(Path.home() / "safelight-report.txt"), "*.txt"
         )
         if name:

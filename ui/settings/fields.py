@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.paths import nearest_folder, set_path
 from app.session import Session
@@ -15,6 +15,7 @@ from app.settings.values import USUAL, converted
 from app.settings_state import SettingsState
 from engine.api.picture_names import PLACEHOLDERS, PictureFacts, stem_of, unknown_placeholders
 from ui.bind import bind_shown
+from ui.files.chooser import FileChooser
 from ui.settings.labels import placeholder_words
 from ui.settings.rows import CONTROL_WIDTH
 from ui.theme.metrics import CONTROL_HEIGHT, XS, S
@@ -109,7 +110,7 @@ class FolderField(QWidget):
 
     def _choose(self) -> None:
         before = nearest_folder(set_path(self._folder(), self._usual))
-        folder = QFileDialog.getExistingDirectory(self, self._title, before)
+        folder = FileChooser.open_folder(self, self._title, before)
         if folder:
             self.use(folder)
 

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.gallery.query import Rejected
 from app.notices.remedies import NoticeAction
@@ -21,6 +21,7 @@ from engine.metadata.upscales import with_upscale
 from tests.ui.conftest import Desk
 from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
 from ui.actions import ActionName
+from ui.files.chooser import FileChooser
 from ui.gallery import tile_store
 from ui.gallery.browser import Browser
 from ui.gallery.compare import Comparison
@@ -195,7 +196,7 @@ def test_a_folder_is_looked_for_beside_the_pictures(
         asked.append(start)
         return ""
 
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", answer)
+    monkeypatch.setattr(FileChooser, "open_folder", answer)
     shown.page.folders.add.click()
     assert asked == [str(shown.session.gallery.folder.parent)]
 

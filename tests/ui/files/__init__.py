@@ -1,0 +1,1 @@
+"""Tests of the question for a file or a folder."""

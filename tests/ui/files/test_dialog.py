@@ -1,0 +1,260 @@
+"""Safelight's own dialog for files: mouse, keys, typed paths, folders, new files, failures."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QPixmap
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui.test_accessibility import unnamed
+from ui.files.chooser import FileChooser, system_has_dialog
+from ui.files.dialog import FileDialog
+from ui.files.kinds import FileQuestion, kinds_of
+from ui.theme.theme import Theme
+
+PICTURES = "Pictures (*.png *.jpg)"
+Make = Callable[..., FileDialog]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two pictures, a text, and a folder with one picture."""
+    made = tmp_path / "here"
+    (made / "below").mkdir(parents=True)
+    for name in ("b10.png", "b2.png", "below/c.png"):
+        Image.new("RGB", (64, 48), "red").save(made / name)
+    (made / "notes.txt").write_text("words")
+    return made
+
+
+@pytest.fixture
+def make(theme: Theme, qtbot: QtBot, folder: Path) -> Iterator[Make]:
+    """Dialogs that begin in a folder, and have listed it."""
+    dialogs: list[FileDialog] = []
+
+    def made(
+        question: FileQuestion = FileQuestion.FILE, kinds: str = PICTURES, start: Path = folder
+    ) -> FileDialog:
+        dialog = FileDialog(theme, question, kinds_of(kinds), None)
+        dialogs.append(dialog)
+        dialog.begin(start)
+        dialog.show()
+        qtbot.waitUntil(lambda: not dialog.model.is_listing)
+        return dialog
+
+    yield made
+    for dialog in dialogs:
+        dialog.done(0)
+
+
+def names(dialog: FileDialog) -> list[str]:
+    model = dialog.model
+    return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+
+def shown(dialog: FileDialog, qtbot: QtBot, folder: Path) -> list[str]:
+    """Return what is listed, once the dialog shows this folder."""
+    assert dialog.path.text() == str(folder)
+    qtbot.waitUntil(lambda: not dialog.model.is_listing)
+    return names(dialog)
+
+
+def choose(dialog: FileDialog, name: str) -> None:
+    index = dialog.model.index(names(dialog).index(name))
+    place = dialog.list.visualRect(index).center()
+    QTest.mouseClick(dialog.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_a_chosen_picture_is_the_answer(make: Make, folder: Path) -> None:
+    dialog = make()
+    assert names(dialog) == ["below", "b2.png", "b10.png"]
+    assert not dialog.choose.isEnabled()
+    choose(dialog, "b10.png")
+    assert dialog.about.text().startswith("b10.png · ")
+    dialog.choose.click()
+    assert dialog.answer == str(folder / "b10.png")
+    assert not dialog.isVisible()
+
+
+def test_pictures_are_shown_small(make: Make, qtbot: QtBot) -> None:
+    dialog = make()
+    model = dialog.model
+
+    def thumbnail() -> object:
+        return model.data(model.index(1), Qt.ItemDataRole.DecorationRole)
+
+    qtbot.waitUntil(lambda: isinstance(thumbnail(), QPixmap))
+    assert model.data(model.index(0), Qt.ItemDataRole.DecorationRole) is None
+
+
+def test_folders_are_opened_left_and_gone_back_to_by_keys(
+    make: Make, qtbot: QtBot, folder: Path
+) -> None:
+    dialog = make()
+    choose(dialog, "below")
+    QTest.keyClick(dialog.list, Qt.Key.Key_Return)
+    assert shown(dialog, qtbot, folder / "below") == ["c.png"]
+    QTest.keyClick(dialog.list, Qt.Key.Key_Backspace)
+    shown(dialog, qtbot, folder)
+    entry = dialog.current()
+    assert entry is not None
+    # Where one came from.
+    assert entry.name == "below"
+    QTest.keyClick(dialog, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    shown(dialog, qtbot, folder / "below")
+    dialog.back.click()
+    shown(dialog, qtbot, folder)
+    assert not dialog.back.isEnabled()
+    QTest.keyClick(dialog, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert "here" in shown(dialog, qtbot, folder.parent)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert dialog.answer == ""
+    assert not dialog.isVisible()
+
+
+def test_the_top_has_no_folder_above(make: Make, qtbot: QtBot) -> None:
+    dialog = make()
+    dialog.open_folder(Path("/"))
+    assert not dialog.up.isEnabled()
+    dialog.go_up()
+    shown(dialog, qtbot, Path("/"))
+
+
+def test_a_typed_path_leads_to_a_folder_or_is_the_answer(
+    make: Make, qtbot: QtBot, folder: Path
+) -> None:
+    dialog = make()
+    for typed, place in (("below", folder / "below"), (str(folder), folder)):
+        dialog.path.setText(typed)
+        QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+        shown(dialog, qtbot, place)
+    dialog.path.setText("nothing.png")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    assert dialog.about.text() == "There is nothing at this place."
+    assert dialog.isVisible()
+    dialog.path.setText("notes.txt")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    assert dialog.answer == str(folder / "notes.txt")
+
+
+def test_words_that_are_typed_narrow_the_list(make: Make, folder: Path) -> None:
+    dialog = make()
+    QTest.keyClicks(dialog.search, "B1")
+    assert names(dialog) == ["b10.png"]
+    dialog.take()
+    assert dialog.answer == str(folder / "b10.png")
+    dialog = make()
+    QTest.keyClicks(dialog.search, "zebra")
+    assert dialog.list.accessibleDescription() == "Nothing here has these words in its name."
+
+
+def test_another_kind_of_files_is_chosen(make: Make, qtbot: QtBot, folder: Path) -> None:
+    dialog = make(kinds="Texts (*.txt);;All files (*)")
+    assert names(dialog) == ["below", "notes.txt"]
+    dialog.kind.setCurrentIndex(1)
+    dialog.kind.activated.emit(1)
+    assert shown(dialog, qtbot, folder) == ["below", "b2.png", "b10.png", "notes.txt"]
+
+
+def test_a_folder_is_chosen_from_outside_or_from_inside(make: Make, folder: Path) -> None:
+    dialog = make(FileQuestion.FOLDER, "")
+    assert names(dialog) == ["below"]
+    assert dialog.choose.text() == "Choose here"
+    choose(dialog, "below")
+    assert dialog.choose.text() == "Choose below"
+    dialog.choose.click()
+    assert dialog.answer == str(folder / "below")
+    dialog = make(FileQuestion.FOLDER, "")
+    dialog.choose.click()
+    assert dialog.answer == str(folder)
+
+
+def test_a_folder_that_is_not_there_can_be_made(make: Make, qtbot: QtBot, folder: Path) -> None:
+    dialog = make(FileQuestion.FOLDER, "")
+    assert dialog.make.isHidden()
+    dialog.path.setText("new/deep")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    assert dialog.make.isHidden()
+    dialog.path.setText("new")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    assert not dialog.make.isHidden()
+    dialog.make.click()
+    assert (folder / "new").is_dir()
+    assert shown(dialog, qtbot, folder / "new") == []
+    assert dialog.list.accessibleDescription() == "There are no folders in this one."
+
+
+def test_a_new_file_gets_an_ending_and_an_old_one_is_said_to_be_replaced(
+    make: Make, folder: Path
+) -> None:
+    dialog = make(FileQuestion.NEW_FILE, "*.txt", folder / "report.txt")
+    assert dialog.choose.text() == "Save"
+    choose(dialog, "notes.txt")
+    assert dialog.name.text() == "notes.txt"
+    assert dialog.choose.text() == "Replace"
+    dialog.name.setText("")
+    assert not dialog.choose.isEnabled()
+    QTest.keyClicks(dialog.name, "other")
+    QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+    assert dialog.answer == str(folder / "other.txt")
+
+
+def test_a_folder_that_cannot_be_read_says_so(make: Make, folder: Path) -> None:
+    dialog = make(start=folder / "gone")
+    assert names(dialog) == []
+    told = dialog.list.accessibleDescription()
+    assert told == "The folder cannot be read: No such file or directory."
+
+
+def test_places_lead_to_their_folders(make: Make, qtbot: QtBot, folder: Path) -> None:
+    dialog = make(start=folder / "below")
+    places = dialog.places
+    assert [places.item(0).text(), places.currentRow()] == ["below", 0]
+    rows = [places.item(row).text() for row in range(places.count())]
+    item = places.item(rows.index("Computer"))
+    place = places.visualItemRect(item).center()
+    QTest.mouseClick(places.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    shown(dialog, qtbot, Path("/"))
+
+
+def test_every_control_has_a_name(make: Make) -> None:
+    for question in FileQuestion:
+        assert unnamed(make(question)) == []
+
+
+def test_the_chooser_asks_by_our_dialog_where_the_system_has_none(
+    theme: Theme, qtbot: QtBot, folder: Path
+) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    titles: list[str] = []
+
+    def answer() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, FileDialog)
+        titles.append(dialog.windowTitle())
+        dialog.path.setText("b2.png")
+        QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+
+    assert not system_has_dialog()
+    QTimer.singleShot(0, answer)
+    answered = FileChooser.open_file(parent, "A picture", str(folder), PICTURES)
+    assert (answered, titles) == (str(folder / "b2.png"), ["A picture"])
+
+
+def test_the_systems_dialog_comes_first(
+    qtbot: QtBot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen(*_: object) -> tuple[str, str]:
+        return "/from/the/system", ""
+
+    monkeypatch.setattr("ui.files.chooser.system_has_dialog", lambda: True)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
+    parent = QPushButton()
+    qtbot.addWidget(parent)
+    assert FileChooser.open_file(parent, "", str(folder), PICTURES) == "/from/the/system"

@@ -1,0 +1,36 @@
+"""The things that are asked for, and kinds of files as Qt's dialogs take them."""
+
+import re
+from enum import Enum, auto
+from typing import NamedTuple
+
+_KIND = re.compile(r"(?P<title>.*?)\s*\((?P<patterns>[^()]*)\)\s*")
+
+
+class FileQuestion(Enum):
+    """The things that a person is asked for."""
+
+    FILE = auto()
+    FOLDER = auto()
+    NEW_FILE = auto()
+
+
+class FileKind(NamedTuple):
+    """A kind of files: its title, and patterns of names such as `*.png`."""
+
+    title: str
+    patterns: tuple[str, ...]
+
+
+def kinds_of(text: str) -> list[FileKind]:
+    """Return the kinds in a text such as "Pictures (*.png *.jpg);;All files (*)".
+
+    A part without brackets is a list of patterns, which is its title, too.
+    """
+    return [_kind(part) for part in text.split(";;") if part.strip()]
+
+
+def _kind(part: str) -> FileKind:
+    found = _KIND.fullmatch(part)
+    title, patterns = (found["title"], found["patterns"]) if found else (part, part)
+    return FileKind(title.strip(), tuple(patterns.split()))
