@@ -13,7 +13,9 @@ from app.installation import explain, faults, installed_root
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
-_PLATFORM = "QT_QPA_PLATFORM"
+_PLATFORM, _THEME = "QT_QPA_PLATFORM", "QT_QPA_PLATFORMTHEME"
+# The platforms of Qt that show windows on a desktop.
+_DESKTOPS = ("xcb", "wayland")
 # Debian packages of the libraries that Qt's plug-ins for X11 and Wayland load.
 PACKAGES = (
     "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
@@ -26,7 +28,8 @@ _WITHOUT = 'The command line works without: safelight generate "a red house".'
 def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
     """Return why no window can be opened, None if one can; call it before making a QApplication.
 
-    On Linux it also sets QT_QPA_PLATFORM to X11 or Wayland, whichever works.
+    On Linux it also sets QT_QPA_PLATFORM to X11 or Wayland, whichever works, and has the desktop
+    asked for its dialogs of files and for its colours.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -42,9 +45,21 @@ def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
         problem = _platform_problem(name, variables)
         if problem is None:
             variables[_PLATFORM] = given or name
+            _use_portals(name, variables)
             return None
         problems.append(problem)
     return problems[0]
+
+
+def _use_portals(platform: str, variables: MutableMapping[str, str]) -> None:
+    """Have Qt use the portals of the desktop, as it does by itself in sandboxes alone.
+
+    They are asked over the session's bus. Without one Qt would try to start it.
+    """
+    address = variables.get("DBUS_SESSION_BUS_ADDRESS", "")
+    usual = Path(variables.get("XDG_RUNTIME_DIR", "/nonexistent")) / "bus"
+    if platform.startswith(_DESKTOPS) and (address or usual.exists()):
+        variables.setdefault(_THEME, "xdgdesktopportal")
 
 
 def import_problem(error: ImportError) -> ErrorInfo:

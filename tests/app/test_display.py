@@ -39,6 +39,41 @@ def test_a_platform_that_works_is_kept() -> None:
     assert variables["QT_QPA_PLATFORM"] == "nonsense;offscreen"
 
 
+@pytest.mark.parametrize(
+    ("variables", "theme"),
+    [
+        ({"DISPLAY": ":1", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus"}, "xdgdesktopportal"),
+        ({"WAYLAND_DISPLAY": "w", "XDG_RUNTIME_DIR": "{folder}"}, "xdgdesktopportal"),
+        ({"DISPLAY": ":1"}, None),
+        ({"QT_QPA_PLATFORM": "offscreen", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus"}, None),
+        (
+            {
+                "DISPLAY": ":1",
+                "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus",
+                "QT_QPA_PLATFORMTHEME": "qt6ct",
+            },
+            "qt6ct",
+        ),
+    ],
+    ids=["address", "usual bus", "no bus", "no desktop", "theme of the user"],
+)
+def test_the_desktops_portals_are_asked_where_there_is_a_bus(
+    variables: dict[str, str],
+    theme: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "bus").touch()
+    given = {name: value.format(folder=tmp_path) for name, value in variables.items()}
+
+    def no_problem(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr("app.display._platform_problem", no_problem)
+    assert prepare_display(given) is None
+    assert given.get("QT_QPA_PLATFORMTHEME") == theme
+
+
 def test_a_missing_library_is_named_with_what_to_install() -> None:
     error = ImportError("libEGL.so.1: cannot open shared object file: No such file or directory")
     problem = import_problem(error)

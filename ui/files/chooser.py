@@ -1,6 +1,5 @@
 """The questions for files and folders: by the system's dialog, or by ours where it has none."""
 
-from functools import cache
 from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
@@ -38,13 +37,12 @@ class FileChooser:
         return _ask(FileQuestion.NEW_FILE, parent, title, start, kinds)
 
 
-@cache
 def system_has_dialog() -> bool:
     """Return True if the system has a dialog for files, which Qt then shows.
 
     Windows, macOS, GTK and the portals of Linux's desktops have one.
     """
-    # Qt tells by making the widgets of its own dialog, or not.
+    # Qt tells by making the widgets of its own dialog, or not. A portal's answer may come late.
     dialog = QFileDialog()
     is_qt = dialog.findChild(QLineEdit) is not None
     dialog.deleteLater()
