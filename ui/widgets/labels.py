@@ -1,10 +1,10 @@
 """Labels of plain text, in which HTML is not interpreted."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSizePolicy, QWidget
 
 from ui.theme.metrics import S
@@ -93,21 +93,29 @@ def plain_tooltip(*lines: str) -> str:
     return f"<qt>{'<br>'.join(map(html.escape, shown))}</qt>"
 
 
-def align(labels: Sequence[QLabel]) -> None:
+def align(labels: Sequence[QLabel], later: Iterable[str] = ()) -> None:
     """Make the labels of stacked rows as wide as the widest; long names take two lines.
 
-    The controls beside them need the room: names of samplers are long.
+    The controls beside them need the room: names of samplers are long. `later` are the names of
+    rows that are made later.
     """
-    most = _MOST_OF_A_NAME * labels[0].fontMetrics().averageCharWidth()
-    widest = max(min(label.sizeHint().width(), max(most, _widest_word(label))) for label in labels)
+    metrics = labels[0].fontMetrics()
+    most = _MOST_OF_A_NAME * metrics.averageCharWidth()
+
+    def width(name: str) -> int:
+        """Return the width in pixels that a name takes; its widest word is never broken."""
+        widest_word = max(map(metrics.horizontalAdvance, name.split()), default=0)
+        return min(_width(metrics, name), max(most, widest_word))
+
+    widest = max(width(name) for name in (*(label.text() for label in labels), *later))
     for label in labels:
-        label.setWordWrap(label.sizeHint().width() > widest)
+        label.setWordWrap(_width(metrics, label.text()) > widest)
         label.setFixedWidth(widest + S)
 
 
-def _widest_word(label: QLabel) -> int:
-    """Return the width in pixels of the widest word of a label, which is never broken."""
-    return max(map(label.fontMetrics().horizontalAdvance, label.text().split()), default=0)
+def _width(metrics: QFontMetrics, name: str) -> int:
+    """Return the width in pixels of a name on one line, as a label asks for."""
+    return metrics.size(0, name).width()
 
 
 def rule(orientation: Qt.Orientation) -> QFrame:
