@@ -45,6 +45,12 @@ class Desk(Staged):
         self.wait(lambda: not self.window._framed.isActive())  # pyright: ignore[reportPrivateUsage]
         self.window.resize(width, height)
 
+    def unfold(self) -> None:
+        """Open the sections of the form, whose content is made then."""
+        advanced = self.window.form.advanced
+        for section in (advanced.section, *advanced.rows.sections.values()):
+            section.open()
+
     def end(self) -> None:
         """Leave no process, thread or file open."""
         super().end()

@@ -114,7 +114,7 @@ class Album:
         self._photographer.wait_for_jobs(len(PROMPTS))
         self.keep("b1-result", seconds=1.5)
         advanced = window.form.advanced
-        for section in (advanced.section, *advanced.sections.values()):
+        for section in (advanced.section, *advanced.rows.sections.values()):
             section.open()
         bar = window.form.verticalScrollBar()
         for number in range(1, 5):

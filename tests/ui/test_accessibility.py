@@ -1,6 +1,7 @@
 """Everything that takes the focus has a name, and Tab leads to it in the order of reading."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import Qt
@@ -86,12 +87,12 @@ def test_tab_goes_down_the_form_then_to_the_picture_and_the_strip(desk: Desk) ->
         form.picture_size.width_field,
         form.picture_size.height_field,
         form.advanced.section.head,
-        form.advanced.steps.slider,
-        form.advanced.steps.field,
-        form.advanced.guidance.slider,
-        form.advanced.guidance.field,
-        form.advanced.method.sampler,
-        form.advanced.method.schedule,
+        form.advanced.rows.steps.slider,
+        form.advanced.rows.steps.field,
+        form.advanced.rows.guidance.slider,
+        form.advanced.rows.guidance.field,
+        form.advanced.rows.method.sampler,
+        form.advanced.rows.method.schedule,
         window.strip,
         window.dock.count.field,
         window.dock.seed.number,
@@ -101,6 +102,26 @@ def test_tab_goes_down_the_form_then_to_the_picture_and_the_strip(desk: Desk) ->
     places = [order.index(widget) for widget in wanted]
     assert places == sorted(places)
     assert places[0] == 0
+
+
+def test_tab_goes_down_sections_whenever_they_were_opened(desk: Desk) -> None:
+    advanced = desk.window.form.advanced
+    advanced.section.open()
+    # From the last, so that the order of Tab is not the one in which they were made.
+    for section in reversed(advanced.rows.sections.values()):
+        section.open()
+    desk.wait(advanced.rows.steps.isVisible)
+    QApplication.processEvents()
+    places = [
+        (widget.mapTo(advanced, widget.rect().center()).y(), widget)
+        for widget in tab_order(desk.window)
+        if advanced.isAncestorOf(widget) and widget.focusProxy() is None
+    ]
+    assert len(places) > 30
+    for (above, _), (below, widget) in pairwise(places):
+        # Of the controls in a row.
+        assert below > above - 4, widget
+    assert unnamed(desk.window) == []
 
 
 def test_the_first_thing_to_type_into_is_the_prompt(desk: Desk) -> None:

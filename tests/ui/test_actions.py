@@ -53,8 +53,10 @@ def test_escape_cancels_and_control_enter_generates(make_desk: MakeDesk) -> None
 
 
 def test_control_e_leads_to_the_prompt(desk: Desk) -> None:
-    desk.window.form.advanced.steps.slider.setFocus()
+    desk.window.form.advanced.rows.steps.slider.setFocus()
     QTest.keyClick(
-        desk.window.form.advanced.steps.slider, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier
+        desk.window.form.advanced.rows.steps.slider,
+        Qt.Key.Key_E,
+        Qt.KeyboardModifier.ControlModifier,
     )
     assert desk.window.form.prompt.hasFocus()

@@ -2,9 +2,9 @@
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyleOptionComboBox, QWidget
 
 from app.form.fields import CONTROLS, Extras
 from app.form.generation import Suggestions
@@ -20,6 +20,7 @@ from engine.api.request import (
     GenerateRequest,
     GuidanceOptions,
     InputImage,
+    RefinerChoice,
     SamplerOptions,
 )
 from engine.api.values import (
@@ -30,7 +31,7 @@ from engine.api.values import (
     TextWeightBits,
     WeightBits,
 )
-from tests.ui.conftest import Desk
+from tests.ui.conftest import Desk, MakeDesk
 from ui.advanced_labels import options_summary
 from ui.choice_labels import choice_about, choice_label
 from ui.option_labels import option_about, option_name
@@ -54,8 +55,9 @@ OF_THEIR_OWN = {
 
 
 def row_of(desk: Desk, option: str) -> OptionRow:
-    form = desk.window.form
-    groups = (*form.advanced.groups.values(), form.mask_rows)
+    advanced = desk.window.form.advanced.rows
+    folded = (section.whole for section in advanced.groups.values())
+    groups = advanced.texts, *folded, advanced.machine.whole.options, desk.window.form.mask_rows
     return next(rows.rows[option] for rows in groups if option in rows.rows)
 
 
@@ -63,16 +65,11 @@ def control(desk: Desk, option: str) -> QWidget:
     return row_of(desk, option).control
 
 
-def open_all(desk: Desk) -> None:
-    for section in desk.window.form.advanced.sections.values():
-        section.open()
-
-
 def test_names_of_methods_are_not_cut_off(desk: Desk) -> None:
     # Once names of controls left so little room that "DPM++ 2M" was "DPM++ …".
-    open_all(desk)
+    desk.unfold()
     desk.resize(1280, 800)
-    method = desk.window.form.advanced.method
+    method = desk.window.form.advanced.rows.method
     for box in (method.sampler, method.schedule, method.tool):
         option = QStyleOptionComboBox()
         box.initStyleOption(option)
@@ -124,13 +121,71 @@ def test_every_control_of_the_form_is_one_of_its_widgets() -> None:
 
 def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(desk: Desk) -> None:
     advanced = desk.window.form.advanced
-    assert not advanced.steps.isVisible()
+    assert advanced.section.present is None
     QTest.mouseClick(advanced.section.head, Qt.MouseButton.LeftButton)
-    assert advanced.steps.isVisible()
+    assert advanced.rows.steps.isVisible()
     desk.session.memory.close()
     last, _ = read_last_session(desk.paths.state)
     assert last is not None
     assert last.layout.sections == ("advanced",)
+
+
+def test_an_inner_section_is_made_when_it_is_opened(desk: Desk) -> None:
+    section = desk.window.form.advanced.rows.machine
+    assert section.present is None
+    section.head.click()
+    assert section.present is not None
+    field = section.present.options.rows["memory_limit_bytes"].control
+    assert field.isVisibleTo(section)
+
+
+class ShownWindows(QObject):
+    """Notes windows that are shown while it is the application's filter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.found.append(type(watched).__name__)
+        return False
+
+
+def test_rows_that_are_shown_as_they_are_made_are_no_windows(
+    desk: Desk, qapp: QApplication
+) -> None:
+    desk.session.generation.refiner = RefinerChoice(checkpoint="/a.safetensors")
+    shown = ShownWindows()
+    qapp.installEventFilter(shown)
+    desk.unfold()
+    qapp.removeEventFilter(shown)
+    assert desk.window.form.advanced.rows.refiner.isVisible()
+    assert shown.found == []
+
+
+def test_sections_that_were_open_are_at_the_next_start_one_in_each_turn(
+    make_desk: MakeDesk,
+) -> None:
+    kept = ("noise", "machine", "model")
+    desk = make_desk()
+    advanced = desk.window.form.advanced
+    for name in kept:
+        advanced.rows.sections[name].head.click()
+    # The whole is folded, and what is in it stays open.
+    advanced.section.head.click()
+    advanced.section.head.click()
+    desk.end()
+    again = make_desk().window.form.advanced
+    assert again.section.present is None
+    again.section.head.click()
+    opened = [0]
+    sections = again.rows.sections
+    for _ in range(100):
+        QCoreApplication.processEvents()
+        opened.append(sum(section.is_open for section in sections.values()))
+        assert opened[-1] - opened[-2] <= 1
+    assert {name for name, section in sections.items() if section.is_open} == set(kept)
 
 
 def test_options_of_a_closed_section_stay_hidden_when_they_begin_to_act(desk: Desk) -> None:
@@ -139,7 +194,7 @@ def test_options_of_a_closed_section_stay_hidden_when_they_begin_to_act(desk: De
     for sampler in (SamplerName.LMS, SamplerName.EULER_ANCESTRAL):
         form.sampler = sampler
     assert not row_of(desk, "sampler_options.eta").isVisible()
-    advanced.sections["method"].open()
+    advanced.rows.sections["method"].open()
     assert row_of(desk, "sampler_options.eta").isVisible()
 
 
@@ -147,7 +202,7 @@ def test_a_section_opens_by_the_keyboard(desk: Desk) -> None:
     head = desk.window.form.advanced.section.head
     head.setFocus()
     QTest.keyClick(head, Qt.Key.Key_Space)
-    assert desk.window.form.advanced.steps.isVisible()
+    assert desk.window.form.advanced.rows.steps.isVisible()
     assert head.accessibleDescription() == "open"
 
 
@@ -165,7 +220,7 @@ def test_options_are_those_that_the_sampler_and_the_schedule_read(desk: Desk) ->
         "schedule_options.rho",
     }
     form.sampler, form.schedule = SamplerName.LMS, ScheduleName.SIMPLE
-    assert not desk.window.form.advanced.sections["method"].isVisibleTo(desk.window.form)
+    assert not desk.window.form.advanced.rows.sections["method"].isVisibleTo(desk.window.form)
 
 
 GROUPS_METHOD = next(options for options in GROUPS.values() if "sampler_options.eta" in options)
@@ -173,7 +228,7 @@ GROUPS_METHOD = next(options for options in GROUPS.values() if "sampler_options.
 
 def test_true_guidance_brings_the_negative_prompt_of_distilled_models(desk: Desk) -> None:
     form, panel = desk.session.generation, desk.window.form
-    open_all(desk)
+    desk.unfold()
     both = Features(guidance=(GuidanceKind.EMBEDDED, GuidanceKind.CFG))
     form.suggestions = Suggestions(512, form.suggestions.settings, both)
     rescale = row_of(desk, "guidance_options.rescale")
@@ -189,8 +244,9 @@ def test_true_guidance_brings_the_negative_prompt_of_distilled_models(desk: Desk
 
 
 def test_options_of_other_families_are_not_offered(desk: Desk) -> None:
-    form, panel = desk.session.generation, desk.window.form.advanced
-    open_all(desk)
+    form, panel = desk.session.generation, desk.window.form.advanced.rows
+    parts = panel.model.whole.parts
+    desk.unfold()
     form.suggestions = Suggestions(
         512, form.suggestions.settings, Features(guidance=(GuidanceKind.EMBEDDED,))
     )
@@ -198,24 +254,24 @@ def test_options_of_other_families_are_not_offered(desk: Desk) -> None:
         assert not panel.sections[name].isVisible()
     assert not panel.faster.isVisible()
     assert not row_of(desk, "clip_skip").isVisible()
-    assert not panel.parts.rows["text_encoder_2"].isVisible()
+    assert not parts.rows["text_encoder_2"].isVisible()
     both = (TextLength(label="L", tokens=75), TextLength(label="G", tokens=75))
     features = Features(deepest_clip_skip=12, options=tuple(OptionalSetting), texts=both)
     form.suggestions = Suggestions(512, form.suggestions.settings, features)
     for name in ("sizes", "guidance"):
         assert panel.sections[name].isVisible()
     assert row_of(desk, "clip_skip").isVisible()
-    assert panel.parts.rows["text_encoder_2"].isVisible()
-    assert not panel.parts.rows["text_encoder_3"].isVisible()
+    assert parts.rows["text_encoder_2"].isVisible()
+    assert not parts.rows["text_encoder_3"].isVisible()
     three = Features(texts=(*both, TextLength(label="T5", tokens=256)))
     form.suggestions = Suggestions(512, form.suggestions.settings, three)
-    assert panel.parts.rows["text_encoder_3"].isVisible()
+    assert parts.rows["text_encoder_3"].isVisible()
 
 
 def test_a_typed_option_is_in_the_request_and_an_empty_one_is_the_default(desk: Desk) -> None:
     form = desk.session.generation
     form.sampler = SamplerName.EULER_ANCESTRAL
-    open_all(desk)
+    desk.unfold()
     field = control(desk, "sampler_options.eta")
     assert isinstance(field, OptionField)
     field.setFocus()
@@ -242,8 +298,8 @@ def test_a_pair_counts_when_both_numbers_are_there(desk: Desk) -> None:
 
 
 def test_faster_guidance_is_one_switch(desk: Desk) -> None:
-    form, faster = desk.session.generation, desk.window.form.advanced.faster
-    open_all(desk)
+    form, faster = desk.session.generation, desk.window.form.advanced.rows.faster
+    desk.unfold()
     desk.wait(lambda: faster.label.height() > 0)
     QTest.mouseClick(faster.label, Qt.MouseButton.LeftButton)
     assert form.build_request().guidance_options.range == FASTER_GUIDANCE

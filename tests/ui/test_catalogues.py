@@ -10,6 +10,7 @@ from PySide6.QtCore import QLocale, Qt, QTranslator
 from PySide6.QtGui import QImage, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
+from app.form.options import OptionGroup
 from app.notices.wording import worded, worded_reason
 from app.settings.values import Language
 from engine.api.sentences import sentence
@@ -78,6 +79,7 @@ def test_the_window_in_german_has_no_english_left(qapp: QApplication, make_desk:
     same = {source for (_, source), forms in german.items() if source in forms}
     english = {source for _, source in german} - same
     desk = make_desk()
+    desk.unfold()
     shown = {text for widget in desk.window.findChildren(QWidget) for text in words(widget)}
     shown |= {action.text() for action in desk.window.actions_by_name.all()}
     assert "Erzeugen" in shown
@@ -90,6 +92,7 @@ def test_no_two_things_in_sight_have_the_same_mnemonic(
 ) -> None:
     use_language(qapp, language, {})
     desk = make_desk()
+    desk.unfold()
     menus = [action.text() for action in desk.window.menuBar().actions()]
     assert len(set(mnemonics(menus))) == len(menus)
     for place in Place:
@@ -99,6 +102,22 @@ def test_no_two_things_in_sight_have_the_same_mnemonic(
         labels = [one.text() for one in shown if isinstance(one, QLabel) and one.buddy()]
         found = mnemonics([*menus, *buttons, *labels])
         assert len(set(found)) == len(found), place
+
+
+def test_the_names_of_rows_stay_as_wide_as_those_that_come_later(
+    qapp: QApplication, make_desk: MakeDesk
+) -> None:
+    # The widest word of all is in a section that is still folded.
+    use_language(qapp, Language.GERMAN, {})
+    desk = make_desk()
+    advanced = desk.window.form.advanced
+    advanced.section.open()
+    labels = [advanced.rows.steps.label, *advanced.rows.method.labels]
+    before = {label.maximumWidth() for label in labels}
+    desk.unfold()
+    folded = advanced.rows.groups[OptionGroup.GUIDANCE].whole.labels
+    assert {label.maximumWidth() for label in (*labels, *folded)} == before
+    assert len(before) == 1
 
 
 def test_no_button_below_the_pictures_is_cut_off(qapp: QApplication, make_desk: MakeDesk) -> None:

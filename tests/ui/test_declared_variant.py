@@ -8,7 +8,7 @@ from tests.ui.conftest import Desk
 
 
 def test_a_model_of_flux_is_declared_to_be_kontext(desk: Desk) -> None:
-    panel, state = desk.window.form.advanced.declaration, desk.session.generation
+    panel, state = desk.window.form.advanced.rows.model.whole.declaration, desk.session.generation
     desk.session.client.families_known.emit(FamiliesKnown(families=FAMILIES.listed))
     assert not panel.variant.isVisibleTo(panel)
     assert not panel.labels[1].isVisibleTo(panel)

@@ -39,7 +39,7 @@ def test_a_negative_prompt_without_effect_is_neither_shown_nor_sent(desk: Desk) 
 
 
 def test_samplers_and_schedules_are_those_that_work(desk: Desk) -> None:
-    method = desk.window.form.advanced.method
+    method = desk.window.form.advanced.rows.method
     offer(desk, NARROW)
     assert offered(method.sampler) == {SamplerName.EULER, SamplerName.HEUN}
     assert offered(method.schedule) == {ScheduleName.SIMPLE}

@@ -37,6 +37,7 @@ ONE_WINDOW = settings(
 @given(request=form_requests)
 def test_a_request_goes_through_the_window_unchanged(desk: Desk, request: GenerateRequest) -> None:
     state = desk.session.generation
+    desk.unfold()
     # Of the starter it is known that it takes no reference pictures: they would not be sent.
     state.checkpoint = Path("/models/unknown.safetensors")
     state.load_request(request)
@@ -49,10 +50,11 @@ def test_a_request_goes_through_the_window_unchanged(desk: Desk, request: Genera
 @given(request=form_requests)
 def test_the_window_shows_what_is_loaded(desk: Desk, request: GenerateRequest) -> None:
     form, state = desk.window.form, desk.session.generation
+    desk.unfold()
     state.load_request(request)
     effective = state.effective
-    assert form.advanced.steps.field.value() == effective.steps
-    assert form.advanced.guidance.field.value() == pytest.approx(effective.guidance, abs=0.006)
+    assert form.advanced.rows.steps.field.value() == effective.steps
+    assert form.advanced.rows.guidance.field.value() == pytest.approx(effective.guidance, abs=0.006)
     assert form.picture_size.width_field.value() == effective.width
     assert form.picture_size.height_field.value() == effective.height
     assert desk.window.dock.count.field.value() == request.count
@@ -60,8 +62,8 @@ def test_the_window_shows_what_is_loaded(desk: Desk, request: GenerateRequest) -
     assert desk.window.dock.seed.dice.isChecked() == (request.seed is None)
     if request.seed is not None:
         assert desk.window.dock.seed.number.text() == str(request.seed)
-    assert form.advanced.method.sampler.currentData() == request.sampler
-    assert form.advanced.method.schedule.currentData() == request.schedule
+    assert form.advanced.rows.method.sampler.currentData() == request.sampler
+    assert form.advanced.rows.method.schedule.currentData() == request.schedule
     assert form.advanced.reset.isVisibleTo(form) == state.has_choices
 
 
@@ -96,8 +98,8 @@ def test_typed_values_become_the_request(desk: Desk) -> None:
         edit.selectAll()
         QTest.keyClicks(edit, text)
     for field, text in (
-        (form.advanced.steps.field, "31"),
-        (form.advanced.guidance.field, "3.5"),
+        (form.advanced.rows.steps.field, "31"),
+        (form.advanced.rows.guidance.field, "3.5"),
         (form.picture_size.width_field, "320"),
         (desk.window.dock.seed.number, str(MAX_SEED)),
         (desk.window.dock.count.field, "4"),
@@ -115,9 +117,9 @@ def test_impossible_values_are_not_accepted(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
     retype(desk.window.dock.seed.number, str(MAX_SEED) + "0")
     assert state.seed == MAX_SEED
-    retype(form.advanced.steps.field, "0")
+    retype(form.advanced.rows.steps.field, "0")
     assert state.effective.steps >= 1
-    retype(form.advanced.guidance.field, "nan")
+    retype(form.advanced.rows.guidance.field, "nan")
     assert state.guidance is None
     retype(form.picture_size.height_field, "301")
     assert state.height == 304
@@ -148,10 +150,11 @@ def test_looking_at_a_field_changes_nothing(desk: Desk) -> None:
         prompt="a\u00a0b", checkpoint="/c", width=500, guidance=7.123456, seed=5, steps=977
     )
     state.load_request(request)
-    for widget in desk.window.findChildren(type(desk.window.form.advanced.steps.field)):
+    desk.unfold()
+    for widget in desk.window.findChildren(type(desk.window.form.advanced.rows.steps.field)):
         widget.setFocus()
         QTest.keyClick(widget, Qt.Key.Key_Tab)
-    for widget in (desk.window.form.advanced.guidance.field, desk.window.dock.seed.number):
+    for widget in (desk.window.form.advanced.rows.guidance.field, desk.window.dock.seed.number):
         widget.setFocus()
         QTest.keyClick(widget, Qt.Key.Key_Tab)
     assert state.build_request() == request
@@ -205,7 +208,7 @@ def test_dice_and_lock_are_one_choice(desk: Desk) -> None:
 
 
 def test_samplers_can_be_chosen_and_left_to_the_checkpoint(desk: Desk) -> None:
-    method, state = desk.window.form.advanced.method, desk.session.generation
+    method, state = desk.window.form.advanced.rows.method, desk.session.generation
     assert "DPM++ 2M" in method.sampler.currentText()
     method.sampler.setCurrentIndex(method.sampler.findData(SamplerName.EULER))
     method.sampler.activated.emit(method.sampler.currentIndex())
@@ -223,7 +226,7 @@ def test_another_checkpoint_shows_its_own_defaults(desk: Desk, tmp_path: Path) -
     session.open_file(tmp_path / "other.safetensors")
     assert form.checkpoint.box.currentText() == "other"
     assert form.picture_size.width_field.value() == COMMON_SUGGESTIONS.side
-    assert form.advanced.steps.field.value() == COMMON_SUGGESTIONS.settings[0].steps
+    assert form.advanced.rows.steps.field.value() == COMMON_SUGGESTIONS.settings[0].steps
 
 
 def test_settings_from_a_picture_are_named_and_can_be_reset(desk: Desk) -> None:
@@ -258,9 +261,9 @@ def test_the_wheel_over_a_field_does_not_change_it(desk: Desk) -> None:
     before = desk.session.generation.build_request()
     form = desk.window.form
     for widget in (
-        form.advanced.steps.slider,
-        form.advanced.steps.field,
-        form.advanced.method.sampler,
+        form.advanced.rows.steps.slider,
+        form.advanced.rows.steps.field,
+        form.advanced.rows.method.sampler,
         form.checkpoint.box,
     ):
         widget.setFocus()

@@ -70,7 +70,7 @@ def use_all(desk: Desk, start: Path) -> None:
         dialog.close()
     window.info._show_menu()  # pyright: ignore[reportPrivateUsage]
     window.info.menu.close()
-    for box in (window.form.advanced.method.sampler, window.form.checkpoint.box):
+    for box in (window.form.advanced.rows.method.sampler, window.form.checkpoint.box):
         box.showPopup()
         settle()
         box.hidePopup()

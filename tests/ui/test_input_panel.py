@@ -133,7 +133,7 @@ def test_the_picture_on_the_canvas_is_started_from(desk: Desk, photo: Path) -> N
 def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path) -> None:
     desk = make_desk(real=True).start()
     desk.window.form.advanced.section.open()
-    panel, state = desk.window.form.advanced.refiner, desk.session.generation
+    panel, state = desk.window.form.advanced.rows.refiner, desk.session.generation
     models = desk.session.checkpoints.models
     models.mkdir(parents=True)
     refiner = write_sparse(models / "sd_xl_refiner_1.0.safetensors", listings.sdxl())

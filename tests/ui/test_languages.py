@@ -67,6 +67,7 @@ def untranslated(desk: Desk) -> set[str]:
 @pytest.mark.usefixtures("foreign")
 def test_every_word_is_translated(make_desk: MakeDesk) -> None:
     desk = make_desk(LONG)
+    desk.unfold()
     assert untranslated(desk) == set()
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, "message", "hint"), job="a-0")
     desk.start()

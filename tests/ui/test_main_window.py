@@ -148,7 +148,7 @@ def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
     desk.wait(lambda: window.canvas.view.isVisible() and window.canvas.view.image is not None)
     window.info.use.click()
     desk.wait(lambda: desk.session.generation.prompt == PLAIN.request.prompt)
-    assert window.form.advanced.steps.field.value() == PLAIN.request.steps
+    assert window.form.advanced.rows.steps.field.value() == PLAIN.request.steps
     QTest.keyClick(window.strip, Qt.Key.Key_C, _CONTROL | Qt.KeyboardModifier.AltModifier)
     assert QGuiApplication.clipboard().text() == path
     window.info.buttons[0].click()

@@ -47,7 +47,7 @@ def choose(method: MethodPanel, tool: ConventionName | Convention) -> None:
 
 
 def test_everything_is_there_once_the_common_first(desk: Desk) -> None:
-    method = desk.window.form.advanced.method
+    method = desk.window.form.advanced.rows.method
     samplers, schedules = choices(method.sampler), choices(method.schedule)
     assert samplers[:3] == [None, SamplerName.DPMPP_2M, SamplerName.EULER]
     assert sorted(map(str, samplers[1:])) == sorted(SamplerName)
@@ -72,7 +72,7 @@ def test_the_description_of_a_sampler_is_true(name: SamplerName) -> None:
 
 
 def test_every_entry_says_what_it_is_like(desk: Desk) -> None:
-    method = desk.window.form.advanced.method
+    method = desk.window.form.advanced.rows.method
     for box, about in ((method.sampler, sampler_about), (method.schedule, schedule_about)):
         for row in range(1, box.count()):
             value = box.itemData(row)
@@ -84,7 +84,7 @@ def test_every_entry_says_what_it_is_like(desk: Desk) -> None:
 
 
 def test_typing_finds_an_entry_and_passes_over_headings(desk: Desk) -> None:
-    sampler = desk.window.form.advanced.method.sampler
+    sampler = desk.window.form.advanced.rows.method.sampler
     sampler.setFocus()
     QTest.keyClicks(sampler, "heun")
     assert desk.session.generation.sampler is SamplerName.HEUN
@@ -94,7 +94,7 @@ def test_typing_finds_an_entry_and_passes_over_headings(desk: Desk) -> None:
 
 
 def test_choosing_a_tool_changes_the_request(desk: Desk) -> None:
-    method, state = desk.window.form.advanced.method, desk.session.generation
+    method, state = desk.window.form.advanced.rows.method, desk.session.generation
     assert method.tool.currentText() == "AUTOMATIC1111"
     for name in (ConventionName.COMFY, ConventionName.INVOKE, ConventionName.A1111):
         choose(method, name)
@@ -103,7 +103,7 @@ def test_choosing_a_tool_changes_the_request(desk: Desk) -> None:
 
 
 def test_a_pictures_own_habits_stay_until_a_tool_is_chosen(desk: Desk) -> None:
-    method, state = desk.window.form.advanced.method, desk.session.generation
+    method, state = desk.window.form.advanced.rows.method, desk.session.generation
     state.convention = ADJUSTED
     assert method.tool.currentText() == "AUTOMATIC1111, adjusted"
     assert "a graphics card's noise" in method.tool.toolTip()
@@ -116,7 +116,7 @@ def test_a_pictures_own_habits_stay_until_a_tool_is_chosen(desk: Desk) -> None:
 
 
 def test_a_tools_own_habits_are_no_adjustment(desk: Desk) -> None:
-    method, state = desk.window.form.advanced.method, desk.session.generation
+    method, state = desk.window.form.advanced.rows.method, desk.session.generation
     state.convention = CONVENTIONS[ConventionName.COMFY]
     assert method.tool.currentText() == "ComfyUI"
     # What was loaded is what is asked for.

@@ -166,6 +166,7 @@ def test_the_form_the_queue_and_messages_are_translated(make_desk: MakeDesk) -> 
     loras = (INK, FAST, HUGE)
     slow = Plan(loras=loras, reads_prompts=True, job_error=error, steps=1000, step_seconds=0.05)
     desk = with_hardware(make_desk(slow).start())
+    desk.unfold()
     form = desk.session.generation
     form.prompt = "(quiet harbour:1.2) <lora:ink:1> __animal__"
     desk.session.lora.add(INK.path)

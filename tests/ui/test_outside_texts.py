@@ -334,6 +334,7 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
     fits = (FittingFile(path=f"/models/{outside('fitting')}.safetensors"),)
     gap = Gap(component=outside("gap"), label="VAE", fits=fits)
     states: list[Callable[[], object]] = [
+        desk.unfold,
         *(partial(desk.window.places.open, place) for place in Place),
         lambda: desk.window.form.checkpoint.gaps.show_gaps(lacking(gap)),
         *(partial(models_page(desk).show_view, view) for view in range(3)),

@@ -95,6 +95,7 @@ def test_a_long_message_is_shortened_and_copied_whole(desk: Desk) -> None:
 
 
 def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:
+    desk.unfold()
     labels = desk.window.findChildren(QLabel)
     assert len(labels) > 20
     for label in labels:
@@ -103,6 +104,7 @@ def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:
 
 
 def test_no_widget_can_show_rich_text(desk: Desk) -> None:
+    desk.unfold()
     assert desk.window.findChildren(QTextEdit) == []
     assert desk.window.findChildren(QTextBrowser) == []
 

@@ -67,6 +67,7 @@ def test_every_page_looks_as_if_it_was_styled_from_the_start(
     desk: Desk, theme: Theme, qtbot: QtBot, colours: Colours
 ) -> None:
     theme.reduce_motion(reduced=True)
+    desk.unfold()
     before = of_every_page(desk)
     dialog = desk.window.windows.show_devices()
     # Laid out, and done with what it asks for when it is shown.

@@ -22,6 +22,7 @@ def fields(desk: Desk) -> Iterator[QLineEdit]:
     for name in PLACES:
         desk.window.actions_by_name[name].trigger()
         QTest.qWait(1)
+    desk.unfold()
     desk.window.form.show_lists("")
     for top in QApplication.topLevelWidgets():
         yield from top.findChildren(QLineEdit)

@@ -112,6 +112,7 @@ def test_every_box_to_tick_is_drawn_in_the_theme(desk: Desk) -> None:
     # Qt's own has no outline that is seen in the dark.
     for place in Place:
         desk.window.places.open(place)
+    desk.unfold()
     boxes = desk.window.findChildren(QCheckBox)
     assert boxes
     assert [box.text() for box in boxes if not isinstance(box, TickBox)] == []

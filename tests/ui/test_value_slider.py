@@ -53,6 +53,7 @@ def test_a_screen_reader_hears_the_value(guidance: SliderField, value: float) ->
 def test_every_slider_of_the_form_says_what_its_field_says(desk: Desk) -> None:
     form = desk.window.form
     form.inputs.sliders.show()
+    desk.unfold()
     desk.session.generation.guidance = 2.5
     desk.session.generation.strength = 0.75
     fields = desk.window.findChildren(SliderField)
@@ -63,7 +64,7 @@ def test_every_slider_of_the_form_says_what_its_field_says(desk: Desk) -> None:
             f"{field.field.accessibleName()}, slider",
             field.field.value(),
         )
-    assert spoken(form.advanced.guidance.slider).endswith(" 2.5")
+    assert spoken(form.advanced.rows.guidance.slider).endswith(" 2.5")
     assert spoken(form.inputs.strength.slider).endswith(" 0.75")
 
 
@@ -109,7 +110,10 @@ def test_a_double_click_and_the_delete_key_ask_for_the_usual_value(desk: Desk) -
     form, state = desk.window.form, desk.session.generation
     form.advanced.section.open()
     usual = state.effective
-    for field, name in ((form.advanced.steps, "steps"), (form.advanced.guidance, "guidance")):
+    for field, name in (
+        (form.advanced.rows.steps, "steps"),
+        (form.advanced.rows.guidance, "guidance"),
+    ):
         QTest.mouseClick(field.slider, LEFT_BUTTON, PLAIN, QPoint(2, 2))
         assert getattr(state, name) is not None
         QTest.mouseDClick(field.slider, LEFT_BUTTON, PLAIN, field.slider.rect().center())

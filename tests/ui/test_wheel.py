@@ -79,13 +79,12 @@ def fill(desk: Desk, theme: Theme) -> None:
     form = desk.window.form
     gap = Gap(component="vae", label="VAE", fits=(FittingFile(path="/a.safetensors"),))
     form.checkpoint.gaps.show_gaps(lacking(gap))
-    for section in form.advanced.sections.values():
-        section.open()
+    desk.unfold()
     desk.session.lora.add(INK.path)
     desk.session.lora.change(0, text_strength=0.5)
     desk.session.generation.start_from("/a.png", 64, 64)
     desk.session.view.painting = True
-    advanced = form.advanced
+    advanced = form.advanced.rows
     for row in (
         form.inputs.card,
         form.inputs.sliders,

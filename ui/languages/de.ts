@@ -311,6 +311,13 @@
    <translation>Erweitert</translation>
   </message>
   <message>
+   <source>Reset to model defaults</source>
+   <translation>Auf die Vorgaben des Modells zurücksetzen</translation>
+  </message>
+ </context>
+ <context>
+  <name>AdvancedRows</name>
+  <message>
    <source>Faster guidance</source>
    <translation>Schnellere Guidance</translation>
   </message>
@@ -329,10 +336,6 @@
   <message>
    <source>Parts and kind</source>
    <translation>Teile und Art</translation>
-  </message>
-  <message>
-   <source>Reset to model defaults</source>
-   <translation>Auf die Vorgaben des Modells zurücksetzen</translation>
   </message>
   <message>
    <source>Sampler options</source>

@@ -197,11 +197,6 @@ class OptionRows(QWidget):
         """The labels of the rows, to be aligned with those of others."""
         return [row.label for row in self.rows.values()]
 
-    @property
-    def is_empty(self) -> bool:
-        """True if no option is shown."""
-        return all(row.isHidden() for row in self.rows.values())
-
     def _row(self, option: str, theme: Theme) -> OptionRow:
         return OptionRow(option, theme, lambda value: set_option(self._form, option, value))
 
@@ -213,7 +208,7 @@ class OptionRows(QWidget):
         for option, row in self.rows.items():
             row.show_value(option_value(self._form, option))
             row.setVisible(is_shown(self._form, option))
-        if self.is_empty:
+        if all(row.isHidden() for row in self.rows.values()):
             self.hide()
         elif self.parentWidget() is not None:
             # Without a parent it would open as a window of its own.

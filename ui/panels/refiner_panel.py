@@ -19,8 +19,9 @@ from ui.widgets.slider_field import SliderField
 class RefinerPanel(QWidget):
     """A list of checkpoints, and the fraction of the run after which the refiner takes over."""
 
-    def __init__(self, session: Session, theme: Theme) -> None:
-        super().__init__()
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        """`parent` is needed: without one the list would open as a window of its own."""
+        super().__init__(parent)
         self._session, self._state = session, session.generation
         self.model = RefinerItemModel(session, self)
         self.box = ChoiceBox(theme, of_files=True)

@@ -40,7 +40,7 @@ def test_a_form_offers_what_the_chosen_model_has(desk: Desk, tmp_path: Path) -> 
     assert not form.negative_panel.isVisibleTo(form)
     assert form.picture_size.width_field.singleStep() == 16
     assert form.checkpoint.about.text().startswith("Patchwork · ")
-    samplers = offered(form.advanced.method.sampler)
+    samplers = offered(form.advanced.rows.method.sampler)
     assert SamplerName.EULER in samplers
     assert SamplerName.LCM not in samplers
     assert state.build_request().negative_prompt == ""

@@ -6,7 +6,7 @@ xdotool they are skipped.
 
     def test_the_wheel_scrolls_the_form(real_window: RealWindow) -> None:
         real_window.click("form.prompt")
-        real_window.wheel("form.advanced.steps.slider", 3)
+        real_window.wheel("form.advanced.rows.steps.slider", 3)
         real_window.wait_for("form.verticalScrollBar().value() > 0")
         assert real_window.ask("form.prompt.hasFocus()")
 

@@ -11,9 +11,9 @@ from tests.ui.real_window.person import RealWindow
         "form.negative",
         "form.checkpoint.box",
         "form.picture_size.width_field",
-        "form.advanced.steps.slider",
-        "form.advanced.guidance.field",
-        "form.advanced.method.schedule",
+        "form.advanced.rows.steps.slider",
+        "form.advanced.rows.guidance.field",
+        "form.advanced.rows.method.schedule",
     ],
 )
 def test_turning_the_wheel_over_a_control_scrolls_the_form(

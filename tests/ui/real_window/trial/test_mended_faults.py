@@ -23,9 +23,9 @@ TOLD = "[one.message for one in session.notices.notices]"
 def test_turning_the_wheel_over_a_list_leaves_it_and_the_prompt_alone(person: RealWindow) -> None:
     # Once the list under the mouse took the focus, and the next letter.
     person.ask("form.advanced.section.open()")
-    person.ask("form.ensureWidgetVisible(form.advanced.method.schedule, 0, 120)")
+    person.ask("form.ensureWidgetVisible(form.advanced.rows.method.schedule, 0, 120)")
     before = person.ask("str(state.effective.schedule)")
-    person.wheel("form.advanced.method.schedule", -2)
+    person.wheel("form.advanced.rows.method.schedule", -2)
     person.write("e")
     person.wait_for("state.prompt == 'e'")
     assert person.ask("str(state.effective.schedule)") == before
@@ -203,7 +203,7 @@ def test_ctrl_e_leads_to_the_prompt_wherever_the_form_is(person: RealWindow) -> 
 @pytest.mark.parametrize("box", ["sampler", "schedule", "tool"])
 def test_a_list_of_choices_stays_within_the_window(person: RealWindow, box: str) -> None:
     # Once it was as tall as the screen, or cut its fourth entry off.
-    name = f"form.advanced.method.{box}"
+    name = f"form.advanced.rows.method.{box}"
     person.ask("form.advanced.section.open()")
     person.ask(f"form.ensureWidgetVisible({name}, 0, 60)")
     person.click(name)

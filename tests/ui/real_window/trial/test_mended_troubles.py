@@ -29,7 +29,7 @@ def test_a_newcomer_meets_no_schedules(start_real_window: StartRealWindow) -> No
     # Once "SGM Uniform" and "As in: AUTOMATIC1111" came before the first picture.
     window = start_real_window()
     for widget in ("method.schedule", "method.tool", "steps", "guidance"):
-        assert not window.ask(f"form.advanced.{widget}.isVisible()")
+        assert not window.ask(f"form.advanced.rows.{widget}.isVisible()")
     see(window, "the first start")
 
 
