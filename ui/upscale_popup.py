@@ -177,7 +177,7 @@ class UpscalePopup(QFrame):
             self.about.setText(self.tr("Looking for upscalers in your folders of models…"))
         elif not self._commands.upscalers:
             self.about.setText(
-                self.tr("Put the file of an upscaler, as RealESRGAN, into a folder of models.")
+                self.tr("Put the file of an upscaler, such as RealESRGAN, into a folder of models.")
             )
         else:
             self.about.setText("")

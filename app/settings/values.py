@@ -50,7 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     wildcards_folder: Annotated[
         str,
         _about(
-            "Lists of words, as animals.txt, which a prompt names as __animals__.",
+            "Lists of words, such as animals.txt, which a prompt names as __animals__.",
             max_length=_MOST_CHARACTERS,
         ),
     ] = ""

@@ -322,6 +322,8 @@ def _variant(folder: Path, name: str, only: str) -> None:
             for part in (album.begin, album.layers) if only else every:
                 part()
         finally:
+            # A window that is shown when it is destroyed may crash the process.
+            photographer.window.close()
             photographer.session.close()
             photographer.window.close_background()
     QGuiApplication.quit()

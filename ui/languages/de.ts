@@ -4182,7 +4182,7 @@
    <translation>Wie das System</translation>
   </message>
   <message>
-   <source>Lists of words, as animals.txt, which a prompt names as __animals__.</source>
+   <source>Lists of words, such as animals.txt, which a prompt names as __animals__.</source>
    <translation>Wortlisten wie tiere.txt, die ein Prompt als __tiere__ nennt.</translation>
   </message>
   <message>
@@ -4976,7 +4976,7 @@
    <translation>Upscaler werden in Ihren Modellordnern gesucht …</translation>
   </message>
   <message>
-   <source>Put the file of an upscaler, as RealESRGAN, into a folder of models.</source>
+   <source>Put the file of an upscaler, such as RealESRGAN, into a folder of models.</source>
    <translation>Legen Sie die Datei eines Upscalers, etwa RealESRGAN, in einen Modellordner.</translation>
   </message>
   <message>
