@@ -1,9 +1,11 @@
 """The questions for files and folders: by the system's dialog, or by ours where it has none."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
 
+from app.paths import is_folder
 from ui.files.kinds import FileQuestion, kinds_of
 from ui.theme.theme import Theme
 
@@ -11,16 +13,26 @@ from ui.theme.theme import Theme
 class FileChooser:
     """Asks for a file or a folder and waits; the answer is a path, empty if none was chosen.
 
-    `start` is the folder that is shown first. `kinds` are as Qt has them: "Pictures (*.png *.jpg)",
-    several with two semicolons between.
+    `start` is the folder that is shown first, unless files of the same kinds were chosen before:
+    then it is theirs, as the next is often beside the last. `kinds` are as Qt has them:
+    "Pictures (*.png *.jpg)", several with two semicolons between.
     """
 
-    @staticmethod
-    def open_file(parent: QWidget | None, title: str, start: str, kinds: str) -> str:
+    # The folder of the file that was chosen last, by the kinds that were asked for.
+    _last: ClassVar[dict[str, str]] = {}
+
+    @classmethod
+    def open_file(cls, parent: QWidget | None, title: str, start: str, kinds: str) -> str:
         """Ask for a file that is there."""
+        last = cls._last.get(kinds, "")
+        begin = last if is_folder(last) else start
         if system_has_dialog():
-            return QFileDialog.getOpenFileName(parent, title, start, kinds)[0]
-        return _ask(FileQuestion.FILE, parent, title, start, kinds)
+            answer = QFileDialog.getOpenFileName(parent, title, begin, kinds)[0]
+        else:
+            answer = _ask(FileQuestion.FILE, parent, title, begin, kinds)
+        if answer:
+            cls._last[kinds] = str(Path(answer).parent)
+        return answer
 
     @staticmethod
     def open_folder(parent: QWidget | None, title: str, start: str) -> str:

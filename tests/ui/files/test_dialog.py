@@ -227,9 +227,11 @@ def test_every_control_has_a_name(make: Make) -> None:
         assert unnamed(make(question)) == []
 
 
+@pytest.mark.usefixtures("theme")
 def test_the_chooser_asks_by_our_dialog_where_the_system_has_none(
-    theme: Theme, qtbot: QtBot, folder: Path
+    qtbot: QtBot, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(FileChooser, "_last", {})
     parent = QWidget()
     qtbot.addWidget(parent)
     titles: list[str] = []
@@ -242,9 +244,12 @@ def test_the_chooser_asks_by_our_dialog_where_the_system_has_none(
         QTest.keyClick(dialog.path, Qt.Key.Key_Return)
 
     assert not system_has_dialog()
-    QTimer.singleShot(0, answer)
-    answered = FileChooser.open_file(parent, "A picture", str(folder), PICTURES)
-    assert (answered, titles) == (str(folder / "b2.png"), ["A picture"])
+    # The next question for pictures begins where the last picture was.
+    for title, start in (("A picture", folder), ("Another", folder.parent)):
+        QTimer.singleShot(0, answer)
+        answered = FileChooser.open_file(parent, title, str(start), PICTURES)
+        assert answered == str(folder / "b2.png")
+    assert titles == ["A picture", "Another"]
 
 
 def test_the_systems_dialog_comes_first(
@@ -253,6 +258,7 @@ def test_the_systems_dialog_comes_first(
     def chosen(*_: object) -> tuple[str, str]:
         return "/from/the/system", ""
 
+    monkeypatch.setattr(FileChooser, "_last", {})
     monkeypatch.setattr("ui.files.chooser.system_has_dialog", lambda: True)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
     parent = QPushButton()
