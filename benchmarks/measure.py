@@ -68,7 +68,7 @@ def private_bytes(pid: int) -> int | None:
 
 
 class PrivateMemoryPeak:
-    """Samples another process's private memory every 20 ms while the block runs.
+    """Samples another process's private memory every 20 ms while the block runs, and at its end.
 
     The engine has a sampler of its own, which is not used on purpose: the memory table compares the
     two.
@@ -95,7 +95,9 @@ class PrivateMemoryPeak:
         self._thread.join()
 
     def _sample(self) -> None:
+        is_last = False
         while (held := private_bytes(self.pid)) is not None:
             self.peak_bytes = max(self.peak_bytes, held)
-            if self._stop.wait(self._interval_s):
+            if is_last:  # once more, for what the block leaves
                 return
+            is_last = self._stop.wait(self._interval_s)

@@ -33,9 +33,9 @@ def _peaks(
     setting: Setting, kind: str, name: str, backend: str, precision: str
 ) -> Iterator[MeasuredPeak]:
     options = {"kind": kind, "network": name, "backend": backend, "precision": precision}
-    with Child("wide network", **options) as child:
-        packed = float(child.ask("packed")["bytes"])
     contexts = WIDE[kind][name].contexts
+    with Child("wide network", **options) as child:
+        packed = float(child.ask("packed", contexts=contexts)["bytes"])
     for height, width in _QUICK if setting.quick else _SIZES:
         with Child("wide network", **options) as child:
             run = child.ask("run", height=height, width=width, contexts=contexts)

@@ -33,10 +33,10 @@ def test_a_run_takes_what_is_predicted(kind: str, name: str, backend: str) -> No
     if backend == "intel_openvino" and find_spec("openvino") is None:
         pytest.skip("openvino is not installed")
     options = {"kind": kind, "network": name, "backend": backend, "precision": "f32"}
+    contexts = WIDE[kind][name].contexts
     with Child("wide network", **options) as child:
-        packed = child.ask("packed")["bytes"]
+        packed = child.ask("packed", contexts=contexts)["bytes"]
     with Child("wide network", **options) as child:
-        contexts = WIDE[kind][name].contexts
         run = child.ask("run", height=_SIDE, width=_SIDE, contexts=contexts)
     most = _KNOWN.get((name, backend), _MOST_MISS)
     assert run["predicted"] == pytest.approx(run["bytes"] - packed, rel=most)
