@@ -41,6 +41,7 @@ from backends.tensors import host_values as host_values
 from backends.tensors import size_of as size_of
 from backends.tensors import sizes_of as sizes_of
 from backends.working_memory import HeldResults as HeldResults
+from backends.working_memory import PackedAttention as PackedAttention
 from backends.working_memory import WorkingMemory
 
 # Fraction done in [0, 1], or None if the runtime does not report it.

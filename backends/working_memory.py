@@ -4,8 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-# Results leave a run in float32.
-_LEAVING_BYTES = 4
+# Numbers enter and leave a run in float32.
+_OUTSIDE_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PackedAttention:
+    """Numbers of keys and values of one attention, as it packs them: all, and those of one head."""
+
+    numbers: int
+    of_head: int
+
+    def bytes_for(self, itemsize: int, threads: int, cache_bytes: int) -> int:
+        """Return the bytes that are packed, of numbers of `itemsize` bytes.
+
+        Each of `threads` packs the heads that it computes one by one, if a head fits its cache of
+        `cache_bytes` both as it comes and as it is packed; else all are packed before.
+        """
+        one_by_one = 2 * self.of_head * itemsize <= cache_bytes
+        return (self.of_head * threads if one_by_one else self.numbers) * itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +31,16 @@ class HeldResults:
 
     `grouped` are those of the buffers of a runtime that gives results whose lives do not meet the
     same one, each as large as its largest result. `leaving` are those that leave the run, which are
-    held to its end. `spread` are the most of one picture that a transposed convolution takes, and
-    `packed` the most keys and values that attention takes.
+    held to its end, `entering` those that it is given, without the optional ones, and `packed` is
+    what each attention packs.
     """
 
     at_once: int
     by_heads: int
     grouped: int
     leaving: int = 0
-    spread: int = 0
-    packed: int = 0
+    packed: frozenset[PackedAttention] = frozenset()
+    entering: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +54,8 @@ class WorkingMemory:
     Other networks run in any size: a run takes `run_share` times their results, and
     `least_run_bytes`. `groups`: results whose lives do not meet share a buffer, and a buffer is
     never another's part; results leave in memory of their own, and the last run's are copied from
-    there. One more piece of memory has what attention packs; or what a transposed convolution takes
-    of a picture, once for each of `threads`.
+    there. One more piece of memory has what attention packs, on `threads` with `cache_bytes` of
+    cache each.
     """
 
     share: float = 1.65
@@ -49,15 +66,17 @@ class WorkingMemory:
     least_run_bytes: int = 13 << 20
     groups: bool = False
     threads: int = 0
+    cache_bytes: int = 0
 
     def run_bytes(self, held: HeldResults, itemsize: int) -> int:
         """Return the bytes of a run that holds so many numbers of `itemsize` bytes."""
         numbers = held.grouped if self.groups else held.at_once + held.by_heads
         held_bytes = int(numbers * itemsize * self.run_share) + self.least_run_bytes
+        held_bytes += held.entering * _OUTSIDE_BYTES
         if not self.groups:
             return held_bytes
-        apart = max(self.threads * held.spread, held.packed) * itemsize
-        return held_bytes + apart + held.leaving * _LEAVING_BYTES
+        packed = (one.bytes_for(itemsize, self.threads, self.cache_bytes) for one in held.packed)
+        return held_bytes + max(packed, default=0) + held.leaving * _OUTSIDE_BYTES
 
     def runs_bytes(self, runs: Sequence[tuple[HeldResults, int]]) -> int:
         """Return the bytes of runs one after the other, with all sessions loaded.
@@ -66,7 +85,7 @@ class WorkingMemory:
         """
         needed = [self.run_bytes(held, itemsize) for held, itemsize in runs]
         if not self.empties:
-            copied = runs[-1][0].leaving * _LEAVING_BYTES if self.groups and runs else 0
+            copied = runs[-1][0].leaving * _OUTSIDE_BYTES if self.groups and runs else 0
             return sum(needed) + copied
-        before = accumulate((held.leaving * _LEAVING_BYTES for held, _ in runs), initial=0)
+        before = accumulate((held.leaving * _OUTSIDE_BYTES for held, _ in runs), initial=0)
         return max(left + run for left, run in zip(before, needed, strict=False)) if runs else 0

@@ -1,13 +1,20 @@
 """The hardware of this machine, read from the operating system without any vendor's SDK."""
 
 from backends.hardware.adapter import Adapter, PciId
-from backends.hardware.host import cpu_cores, cpu_name, host_memory, private_bytes
+from backends.hardware.host import (
+    core_cache_bytes,
+    cpu_cores,
+    cpu_name,
+    host_memory,
+    private_bytes,
+)
 from backends.hardware.listing import list_adapters
 from backends.hardware.opinions import second_opinions
 
 __all__ = [
     "Adapter",
     "PciId",
+    "core_cache_bytes",
     "cpu_cores",
     "cpu_name",
     "host_memory",

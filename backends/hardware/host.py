@@ -4,6 +4,7 @@ import ctypes
 import os
 import platform
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backends.base import MemoryInfo
@@ -29,9 +30,32 @@ def cpu_cores(processors: Path = _PROCESSORS) -> int:
     """
     if sys.platform != "linux":
         return os.cpu_count() or 1
-    usable = os.sched_getaffinity(0)
-    files = [processors / f"cpu{number}" / "topology/core_cpus_list" for number in usable]
+    return _cores(os.sched_getaffinity(0), processors)
+
+
+def core_cache_bytes(processors: Path = _PROCESSORS) -> int:
+    """Return a core's share of the second cache, in bytes; 0 where the system does not tell.
+
+    `processors` is Linux's folder of them.
+    """
+    for cache in processors.glob("cpu0/cache/index*"):
+        if (cache / "level").read_text().strip() == "2":
+            kilobytes = (cache / "size").read_text().strip().removesuffix("K")
+            sharing = _numbers((cache / "shared_cpu_list").read_text())
+            return int(kilobytes) * 1024 // _cores(sharing, processors)
+    return 0
+
+
+def _cores(numbers: Iterable[int], processors: Path) -> int:
+    files = [processors / f"cpu{number}" / "topology/core_cpus_list" for number in numbers]
     return len({file.read_text() if file.exists() else str(file) for file in files})
+
+
+def _numbers(text: str) -> Iterator[int]:
+    """Return the numbers of a list like 0-3,8."""
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def host_memory() -> MemoryInfo:

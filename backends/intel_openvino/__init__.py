@@ -130,6 +130,7 @@ class OpenVinoBackend(Backend):
             least_run_bytes=4 << 20,
             groups=self.compilation(device) is None,
             threads=hardware.cpu_cores() if device.id == "cpu" else 0,
+            cache_bytes=hardware.core_cache_bytes() if device.id == "cpu" else 0,
         )
 
     def compilation(self, device: Device) -> Compilation | None:

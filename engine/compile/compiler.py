@@ -149,10 +149,7 @@ class Compiler:
         for network, precision in networks:
             prepared = self.prepared(network, precision)
             operators = self._operators_for(network.weights)
-            apart = precision in operators.offsets_apart
-            held = self._counted.of(
-                network, operators, lambda one=prepared: one.graph, offsets_apart=apart
-            )
+            held = self._counted.of(network, operators, precision, lambda one=prepared: one.graph)
             runs.append((held, precision.dtype.itemsize))
         return self.backend.working_memory(self.device).runs_bytes(runs)
 

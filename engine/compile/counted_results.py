@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 
-from backends.base import Graph, HeldResults, OperatorSet
+from backends.base import Graph, HeldResults, OperatorSet, Precision
 from engine.compile.network import Network
 from engine.compile.shapes import present_sizes
 from engine.graphs.live_results import held_results
@@ -30,22 +30,19 @@ class CountedResults:
         self,
         network: Network,
         operators: OperatorSet,
+        precision: Precision,
         emit: Callable[[], Graph],
-        *,
-        offsets_apart: bool = False,
     ) -> HeldResults:
-        """Return the count of a network in its present sizes, whose graph `emit` returns.
-
-        `offsets_apart`: as of `held_results`.
-        """
+        """Return the count of a network in its present sizes, whose graph `emit` returns."""
         parts = network.emit, network.weights, network.dimensions, network.branches
-        key = *map(id, parts), operators, offsets_apart
+        key = *map(id, parts), operators, precision
         with self._lock:
             if key in self._counts:
                 self._counts.move_to_end(key)
                 return self._counts[key][1]
         sizes = present_sizes(network.dimensions)
-        found = held_results(emit(), sizes, offsets_apart=offsets_apart)
+        apart = precision in operators.offsets_apart
+        found = held_results(emit(), sizes, offsets_apart=apart)
         with self._lock:
             self._counts[key] = network, found
             while len(self._counts) > _MOST:

@@ -4,16 +4,16 @@ A result is held from the node that makes it to the last that takes it, or to th
 leaves the run. What follows from weights and sizes alone is no result of a run.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
-from backends.base import Graph, HeldResults, size_of
+from backends.base import DType, Graph, HeldResults, size_of
+from engine.graphs.compiled_steps import ATTENTION, Run, numbers_made
 from engine.graphs.result_shapes import ResultShapes
-from engine.graphs.shared_buffers import ATTENTION, numbers_made, shared_buffers
+from engine.graphs.shared_buffers import shared_buffers
 
 # Nodes whose result is their input, seen otherwise.
 _VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -33,6 +33,17 @@ def held_results(
     Raises KeyError for a dimension without a size, and ValueError for an operator without a rule.
     """
     found = ModelProto.FromString(graph.model).graph
+    shapes = result_shapes(graph, found, sizes)
+    names = run_names(graph, found, offsets_apart=offsets_apart)
+    run = _Run(shapes, found.node, names)
+    grouped, packed = shared_buffers(shapes, found.node, names)
+    entering = sum(shapes.numbers(spec.name) for spec in graph.inputs if not spec.optional)
+    leaving = run.leaving()
+    return HeldResults(run.at_once(), run.by_heads(), grouped, leaving, packed, entering)
+
+
+def result_shapes(graph: Graph, found: GraphProto, sizes: Mapping[str, int]) -> ResultShapes:
+    """Return the shapes of all results of a graph as ONNX has it. Raises as `held_results` does."""
     # Images grow by whole numbers.
     scales = {name for node in found.node if node.op_type == "Resize" for name in node.input[2:3]}
     shapes = ResultShapes(
@@ -44,14 +55,24 @@ def held_results(
             if tensor.data_type == TensorProto.INT64 or tensor.name in scales
         },
     )
-    constants = {tensor.name for tensor in found.initializer}
-    leaving = [output.name for output in graph.outputs]
-    run = _Run(shapes, found.node, set(constants), leaving, offsets_apart=offsets_apart)
-    grouped, packed = shared_buffers(
-        shapes, found.node, constants, leaving, offsets_apart=offsets_apart
+    for node in found.node:
+        shapes.add(node)
+    return shapes
+
+
+def run_names(graph: Graph, found: GraphProto, *, offsets_apart: bool = False) -> Run:
+    """Return what tells the values of a run apart; `offsets_apart` is that of `held_results`."""
+    rounds = graph.precision.dtype is not DType.F32
+    return Run(
+        constants={tensor.name for tensor in found.initializer},
+        of_one_size={
+            spec.name for spec in graph.inputs if not any(isinstance(n, str) for n in spec.shape)
+        },
+        converted={spec.name for spec in graph.inputs if rounds or spec.dtype is DType.I64},
+        leaving=[output.name for output in graph.outputs],
+        rounds=rounds,
+        offsets_apart=offsets_apart,
     )
-    leaves, spread = run.leaving(), run.spread()
-    return HeldResults(run.at_once(), run.by_heads(), grouped, leaves, spread, packed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +90,13 @@ class _Step:
 class _Run:
     """The steps of a run, in the order of the graph."""
 
-    def __init__(
-        self,
-        shapes: ResultShapes,
-        nodes: Iterable[NodeProto],
-        fixed: set[str],
-        leaving: Sequence[str],
-        *,
-        offsets_apart: bool,
-    ) -> None:
-        self._shapes, self._leaving = shapes, leaving
+    def __init__(self, shapes: ResultShapes, nodes: Iterable[NodeProto], names: Run) -> None:
+        self._shapes, self._leaving = shapes, names.leaving
         self._steps: list[_Step] = []
+        fixed = set(names.constants)
         # The value that a view is of.
         wholes: dict[str, str] = {}
         for node in nodes:
-            shapes.add(node)
             taken, made = tuple(node.input), [name for name in node.output if name]
             if all(not name or name in fixed or shapes.is_calculated(name) for name in taken):
                 fixed.update(made)
@@ -92,22 +105,17 @@ class _Run:
                 if node.op_type in _VIEWS:
                     wholes[made[0]] = taken[0]
                 else:
-                    sizes = numbers_made(node, shapes, offsets_apart=offsets_apart)
+                    sizes = numbers_made(node, shapes, offsets_apart=names.offsets_apart)
                     self._steps.append(_Step(node.op_type, taken, sizes))
-        self._left = {wholes.get(name, name) for name in leaving}
+        self._left = {wholes.get(name, name) for name in names.leaving}
 
     def _size(self, value: str) -> int:
-        return math.prod(self._shapes[value])
+        return self._shapes.numbers(value)
 
     def by_heads(self) -> int:
         """Return the most numbers that a node of fused attention takes."""
         taken = (step.taken for step in self._steps if step.kind in ATTENTION)
         return max((sum(map(self._size, names)) for names in taken), default=0)
-
-    def spread(self) -> int:
-        """Return the most numbers of one picture that a transposed convolution takes."""
-        taken = (step.taken[0] for step in self._steps if step.kind == "ConvTranspose")
-        return max((math.prod(self._shapes[name][1:]) for name in taken), default=0)
 
     def leaving(self) -> int:
         """Return the numbers of the results that leave the run."""

@@ -58,6 +58,10 @@ class ResultShapes:
         """Return the shape of a value."""
         return self._shapes[value]
 
+    def numbers(self, value: Value) -> int:
+        """Return the numbers of a value."""
+        return math.prod(self._shapes[value])
+
     def is_calculated(self, value: Value) -> bool:
         """True for integers that follow from sizes alone."""
         return value in self._integers

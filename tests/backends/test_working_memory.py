@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from backends.base import HeldResults, WorkingMemory
+from backends.base import HeldResults, PackedAttention, WorkingMemory
 
 MEMORY = WorkingMemory(run_share=1.0, least_run_bytes=0)
 # A control network, whose residuals the denoiser takes, and the denoiser.
@@ -30,7 +30,22 @@ def test_results_that_share_buffers_leave_in_float32_and_are_copied_from_the_las
     assert whole == memory.run_bytes(CONTROL, 2) + memory.run_bytes(DENOISER, 2) + 4 * 1
 
 
-def test_one_piece_of_memory_has_packed_keys_or_what_threads_copy() -> None:
+def test_one_piece_of_memory_has_what_any_attention_packs() -> None:
     memory, run = replace(MEMORY, groups=True, threads=3), replace(CONTROL, leaving=0)
-    assert memory.run_bytes(replace(run, packed=70, spread=20), 2) == 2 * (600 + 70)
-    assert memory.run_bytes(replace(run, packed=70, spread=30), 2) == 2 * (600 + 90)
+    run = replace(run, packed=frozenset({PackedAttention(70, 10), PackedAttention(60, 1)}))
+    assert memory.run_bytes(run, 2) == 2 * (600 + 70)
+
+
+def test_inputs_of_a_run_are_held_beside_its_results() -> None:
+    for groups in (False, True):
+        memory = replace(MEMORY, groups=groups)
+        given = memory.run_bytes(replace(CONTROL, entering=30), 2)
+        assert given == memory.run_bytes(CONTROL, 2) + 4 * 30
+
+
+def test_threads_pack_one_head_each_if_it_fits_their_cache_twice() -> None:
+    memory = replace(MEMORY, groups=True, threads=3, cache_bytes=40)
+    run = replace(CONTROL, leaving=0, packed=frozenset({PackedAttention(70, 10)}))
+    assert memory.run_bytes(run, 2) == 2 * (600 + 3 * 10)
+    assert memory.run_bytes(run, 4) == 4 * (600 + 70)
+    assert replace(memory, cache_bytes=39).run_bytes(run, 2) == 2 * (600 + 70)

@@ -275,8 +275,8 @@ def test_results_that_leave_a_run_are_held_to_its_end() -> None:
         found.append(held_results(g.build({}), {"rows": 5}))
     assert [one.leaving for one in found] == [40, 5 * 40]
     assert [one.at_once for one in found] == [2 * 40, 5 * 40]
-    # They leave in memory of their own, beside the buffers.
-    assert [one.grouped for one in found] == [2 * 40, 2 * 40]
+    # They leave in memory of their own, beside the buffers of those that do not.
+    assert [one.grouped for one in found] == [2 * 40, 0]
 
 
 def test_results_share_buffers_where_their_lives_do_not_meet() -> None:

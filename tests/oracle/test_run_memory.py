@@ -18,12 +18,6 @@ _MOST_MISS = 0.15
 _KNOWN = {
     ("SD 1", "cpu"): 0.3,
     ("SD 2", "cpu"): 0.3,
-    # In float32 attention holds more than is counted; in bfloat16 these are within 15 %.
-    ("SD 3 medium", "intel_openvino"): 0.32,
-    ("SD 3.5 medium", "intel_openvino"): 0.28,
-    ("SD 3.5 large", "intel_openvino"): 0.28,
-    # Expected to take more than it does.
-    ("Qwen3 4B", "intel_openvino"): 0.28,
 }
 
 

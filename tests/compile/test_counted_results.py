@@ -1,0 +1,34 @@
+"""Counts of networks' results, kept from plan to plan."""
+
+from backends.base import Device, DType, Graph, Precision
+from backends.intel_openvino import OpenVinoBackend
+from backends.intel_openvino.devices import BACKEND
+from engine.compile.counted_results import CountedResults
+from engine.compile.network import Network
+from engine.graphs.operators import GraphBuilder
+from engine.weights.weight_set import WeightSet
+
+_OPERATORS = OpenVinoBackend().operators(Device(BACKEND, "cpu", ""))
+
+
+def _emit(g: GraphBuilder) -> None:
+    x = g.input("x", DType.F32, (1, 8))
+    g.output(g.op("Softmax", g.op("Neg", x), axis=-1), "y", DType.F32, (1, 8))
+
+
+def test_a_network_is_counted_once_in_each_precision() -> None:
+    emitted: list[Precision] = []
+    network, counts = Network("small", _emit, WeightSet("small", {})), CountedResults()
+
+    def graph(precision: Precision) -> Graph:
+        emitted.append(precision)
+        g = GraphBuilder("small", {}, _OPERATORS, precision.dtype, precision)
+        _emit(g)
+        return g.build({})
+
+    exact, rounded = (
+        [counts.of(network, _OPERATORS, one, lambda one=one: graph(one)) for _ in range(2)]
+        for one in (Precision.F32, Precision.BF16)
+    )
+    assert emitted == [Precision.F32, Precision.BF16]
+    assert exact[0] == exact[1] != rounded[0] == rounded[1]
