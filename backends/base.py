@@ -201,6 +201,9 @@ class OperatorSet:
     # The precisions in which the offsets of blocks, where they have some, are a product of their
     # own beside that with the blocks.
     offsets_apart: frozenset[Precision] = frozenset()
+    # The precisions in which blocks of 16 integers of 8 bits are joined to blocks of 32, since the
+    # runtime rounds what it multiplies with them, and quicker in runs of 32.
+    joined_blocks: frozenset[Precision] = frozenset()
     # True if the runtime can read weights where they are (`Graph.in_place`).
     reads_in_place: bool = False
     # True if weights can be streamed to the device (`Graph.room_bytes`).

@@ -81,3 +81,7 @@ class BlockForm(StrEnum):
     MATMUL_N_BITS = "matmul_n_bits"  # com.microsoft MatMulNBits, which holds 4 or 8 bits
     ROUNDED_8 = "rounded_8"  # the same; numbers of 16 or 32 bits, and fp8, are rounded to 8 bits
     ROUNDED_4 = "rounded_4"  # the same; they are rounded to 4 bits
+    # The same three; blocks of 16 integers of 8 bits are joined to blocks of 32, rounded anew.
+    JOINED = "joined"
+    ROUNDED_8_JOINED = "rounded_8_joined"
+    ROUNDED_4_JOINED = "rounded_4_joined"

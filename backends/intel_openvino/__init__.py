@@ -105,7 +105,8 @@ class OpenVinoBackend(Backend):
         """Return the operator forms that OpenVINO's ONNX reader maps to single operations."""
         if device.id != "cpu":
             return _ACCELERATOR_OPERATORS
-        return replace(_CPU_OPERATORS, offsets_apart=devices.rounding_precisions(device))
+        rounding = devices.rounding_precisions(device)
+        return replace(_CPU_OPERATORS, offsets_apart=rounding, joined_blocks=rounding)
 
     def fingerprint(self, device: Device) -> str:
         """Return OpenVINO's version, the device's name, and its driver's version."""

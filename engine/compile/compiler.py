@@ -24,7 +24,7 @@ from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes, is_computed, packing_of
+from engine.weights.packing import bound_bytes, is_computed, joined_where_rounded, packing_of
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import runtime_bytes
 from engine.weights.sources import WeightSource, as_sources, stored_type
@@ -85,24 +85,24 @@ class Compiler:
 
     def converted_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of converted weights that binding `weights` in memory would hold."""
-        sources, form = weights.base.values(), self._operators_for(weights).blocks
+        sources, form = weights.base.values(), self._operators_for(weights, precision).blocks
         element = self._element(weights.base.stored_type, precision)
         computed = [source for source in sources if is_computed(source, element, form)]
         return sum(bound_bytes(source, element, form) for source in computed)
 
-    def repacks(self, weights: WeightSet) -> bool:
+    def repacks(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if weights would be packed or rounded into blocks of the runtime's."""
-        form = self._operators_for(weights).blocks
+        form = self._operators_for(weights, precision).blocks
         return any(packing_of(weight, form) is not None for weight in weights.base.values())
 
     def packed_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as the runtime packs them for its kernels."""
-        operators = self._operators_for(weights)
+        operators = self._operators_for(weights, precision)
         return runtime_bytes(held_weights(weights, operators), precision.dtype, operators)
 
     def bound_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as they are given to the runtime."""
-        element, form = precision.dtype, self._operators_for(weights).blocks
+        element, form = precision.dtype, self._operators_for(weights, precision).blocks
         return sum(bound_bytes(weight, element, form) for weight in weights.base.values())
 
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
@@ -111,7 +111,7 @@ class Compiler:
         They are those on their way to a device to which weights are streamed; None if the runtime
         always holds all.
         """
-        operators = self._operators_for(weights)
+        operators = self._operators_for(weights, precision)
         if not (operators.reads_in_place or operators.streams):
             return None
         return runtime_bytes(without_tables(weights), precision.dtype, operators, in_place=True)
@@ -121,7 +121,7 @@ class Compiler:
 
         They are tables of tokens, where weights are streamed.
         """
-        operators, element = self._operators_for(weights), precision.dtype
+        operators, element = self._operators_for(weights, precision), precision.dtype
         if not operators.streams:
             return 0
         rest = runtime_bytes(without_tables(weights), element, operators)
@@ -148,7 +148,7 @@ class Compiler:
         runs: list[tuple[HeldResults, int]] = []
         for network, precision in networks:
             prepared = self.prepared(network, precision)
-            operators = self._operators_for(network.weights)
+            operators = self._operators_for(network.weights, precision)
             held = self._counted.of(network, operators, precision, lambda one=prepared: one.graph)
             runs.append((held, precision.dtype.itemsize))
         return self.backend.working_memory(self.device).runs_bytes(runs)
@@ -164,7 +164,7 @@ class Compiler:
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if converted `weights` would be mapped from a working copy that exists."""
         element = self._element(weights.base.stored_type, precision)
-        form = self._operators_for(weights).blocks
+        form = self._operators_for(weights, precision).blocks
         return has_copy_of(weights, element, self._working_copies, form)
 
     def patched_bytes(
@@ -181,8 +181,9 @@ class Compiler:
     def _element(self, stored: DType, precision: Precision) -> DType:
         return element_type(stored, self._operators, precision)
 
-    def _operators_for(self, weights: WeightSet) -> OperatorSet:
-        return self.rounding.operators(self._operators, weights.role)
+    def _operators_for(self, weights: WeightSet, precision: Precision) -> OperatorSet:
+        operators = self.rounding.operators(self._operators, weights.role)
+        return joined_where_rounded(operators, weights.base.values(), precision)
 
     @property
     def _operators(self) -> OperatorSet:

@@ -26,7 +26,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes, is_computed, packing_of
+from engine.weights.packing import bound_bytes, is_computed, joined_where_rounded, packing_of
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import in_place_names, runtime_bytes, streamed_bytes
 from engine.weights.sources import WeightSource
@@ -59,7 +59,9 @@ class PreparedNetwork:
         self.network, self.precision = network, precision
         self._backend, self._device, self._artifacts = backend, device, artifacts
         self._copies, self._merged, self._refits = copies, merged, refits
-        self._operators = rounding.operators(backend.operators(device), network.weights.role)
+        operators = rounding.operators(backend.operators(device), network.weights.role)
+        weights = network.weights.base.values()
+        self._operators = joined_where_rounded(operators, weights, precision)
         self._element = element_type(network.weights.stored_type, self._operators, precision)
         self._lock = Lock()
         self._emitted: tuple[Graph, WeightBinding] | None = None

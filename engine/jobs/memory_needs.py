@@ -226,7 +226,7 @@ class _JobSizes:
             compiler.packed_bytes(weights, precision),
             converted,
             mapped=converted if has_copy else 0,
-            repacks=compiler.repacks(weights),
+            repacks=compiler.repacks(weights, precision),
             in_place=compiler.in_place_bytes(weights, precision),
             bound=compiler.bound_bytes(weights, precision),
             looked_up=compiler.looked_up_bytes(weights, precision),

@@ -3,18 +3,19 @@
 The operator computes x W^T with W = scale * (integer - zero) in blocks of 16 or 32 along a row
 (ONNX Runtime, `docs/ContribOperators.md`). Types whose numbers have that form are repacked without
 loss. Q5_1 and Q5_K, integers of 5 bits with an offset, have not: the operator takes offsets beside
-4 bits only, so their numbers are rounded to 8 bits anew. Numbers that are in no blocks are rounded
-where that is asked for, to 8 or 4 bits.
+4 bits only, so their numbers are rounded to 8 bits anew. So are those of Q6_K where its blocks of
+16 are joined to blocks of 32. Numbers that are in no blocks are rounded where that is asked for, to
+8 or 4 bits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from backends.base import Array, DType, FileSlice
+from backends.base import Array, DType, FileSlice, OperatorSet, Precision
 from backends.forms import BlockForm
 from engine.weights.dequantization import PIECE, Runs, numbers_of, runs_of
 from engine.weights.int8_rows import Int8Rows
@@ -58,9 +59,22 @@ _PACKINGS: Mapping[DType, Packing] = {
     DType.Q5_K: Packing(8, 32, rounds=True),
     DType.Q6_K: Packing(8, 16),
 }
+# Of types whose blocks are joined, and the numbers in one of these.
+_JOINED: Mapping[DType, Packing] = {DType.Q6_K: Packing(8, 32, rounds=True)}
+_JOINED_RUN = 16
+_JOINING: Mapping[BlockForm, BlockForm] = {
+    BlockForm.MATMUL_N_BITS: BlockForm.JOINED,
+    BlockForm.ROUNDED_8: BlockForm.ROUNDED_8_JOINED,
+    BlockForm.ROUNDED_4: BlockForm.ROUNDED_4_JOINED,
+}
+_JOINS = frozenset(_JOINING.values())
 _ROUNDED: Mapping[BlockForm, Packing] = {
-    BlockForm.ROUNDED_8: Packing(8, 32, rounds=True),
-    BlockForm.ROUNDED_4: Packing(4, 32, rounds=True),
+    form: packing
+    for rounded, packing in (
+        (BlockForm.ROUNDED_8, Packing(8, 32, rounds=True)),
+        (BlockForm.ROUNDED_4, Packing(4, 32, rounds=True)),
+    )
+    for form in (rounded, _JOINING[rounded])
 }
 # Of int8 integers with a scale for each row, and of such as are rotated back.
 _OF_ROWS, _OF_ROTATED_ROWS = Packing(8, 32), Packing(8, 32, rounds=True)
@@ -82,6 +96,20 @@ class Field(StrEnum):
     ZEROS = "zeros"
 
 
+def joined_where_rounded(
+    operators: OperatorSet, weights: Iterable[WeightSource], precision: Precision
+) -> OperatorSet:
+    """Return a device's forms of operators for weights of a network that computes in `precision`.
+
+    They are its own without weights whose blocks are joined.
+    """
+    if precision not in operators.joined_blocks or operators.blocks not in _JOINING:
+        return operators
+    if not any(weight.base.dtype in _JOINED for weight in weights):
+        return operators
+    return replace(operators, blocks=_JOINING[operators.blocks])
+
+
 def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
     """Return the form in which the weight of a linear layer stays; None for 16 or 32 bits.
 
@@ -96,7 +124,10 @@ def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
         fits = weight.dtype in _PLAIN and weight.shape[1] % rounded.block == 0
         if fits:
             return rounded
-    return _PACKINGS.get(weight.dtype) if isinstance(weight, FileWeight) else None
+    if not isinstance(weight, FileWeight):
+        return None
+    joined = _JOINED.get(weight.dtype) if form in _JOINS else None
+    return joined or _PACKINGS.get(weight.dtype)
 
 
 def _packing_of_rows(weight: Int8Rows, rounded: Packing | None) -> Packing | None:
@@ -240,6 +271,8 @@ def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockFor
 
 def _packed(runs: Runs, packing: Packing, element: DType, field: Field) -> Array:
     """Return one of the operator's inputs for runs, in its order."""
+    if packing.rounds and runs.offsets is None:
+        return _joined(runs, packing, element, field)
     if packing.rounds:
         return _rounded(numbers_of(runs), packing, element, field)
     flat, steps, offsets = _steps(runs, element)
@@ -286,8 +319,28 @@ def _rounded(numbers: Array, packing: Packing, element: DType, field: Field) -> 
     steps = (np.abs(numbers).max(axis=1, keepdims=True) / largest).astype(element.numpy)
     if field is not Field.INTEGERS:
         return steps
+    integers = _whole_steps(numbers, steps, packing, -largest)
+    return integers if packing.bits == 8 else _halves(integers)
+
+
+def _joined(runs: Runs, packing: Packing, element: DType, field: Field) -> Array:
+    """Return one of the operator's inputs for runs that are joined to blocks.
+
+    A step is such a part of a block's largest scale, a quarter in Q6_K, that the integers of its
+    run fill 8 bits. So they are multiples of it and keep their numbers; other runs are rounded.
+    """
+    scales = runs.scales.reshape(-1, packing.block // _JOINED_RUN)
+    largest = np.take_along_axis(scales, np.abs(scales).argmax(axis=1)[:, None], axis=1)
+    steps = (largest * np.float32(runs.zero / packing.middle)).astype(element.numpy)
+    if field is not Field.INTEGERS:
+        return steps
+    numbers = numbers_of(runs).reshape(-1, packing.block)
+    return _whole_steps(numbers, steps, packing, -np.float32(packing.middle))
+
+
+def _whole_steps(numbers: Array, steps: Array, packing: Packing, least: np.float32) -> Array:
+    """Return numbers [runs, run] as integers about the middle, at least `least` steps below it."""
     steps = steps.astype(np.float32)
     whole = np.rint(numbers / np.where(steps == 0, np.float32(1), steps))
-    whole = np.clip(whole, -largest, largest) + np.float32(packing.middle)
-    integers = whole.astype(np.uint8)
-    return integers if packing.bits == 8 else _halves(integers)
+    middle = np.float32(packing.middle)
+    return (np.clip(whole, least, middle - 1) + middle).astype(np.uint8)

@@ -40,7 +40,8 @@ from tests.thinned import thinned
 _log = logging.getLogger(__name__)
 # Types that become 4 bits with offsets, in blocks of 32, and 8 bits without, in blocks of 16.
 OF_BOTH_WIDTHS = (DType.Q4_K, DType.Q6_K)
-WITH_OFFSETS = (DType.Q4_K, DType.Q4_1, DType.Q2_K)
+# Types with offsets, which are products of their own in 8 bits, and one whose blocks are joined.
+CHANGED_IN_8_BITS = (DType.Q4_K, DType.Q4_1, DType.Q2_K, DType.Q6_K)
 OFTEN = [(family, DType.Q4_K) for family in MODELS]
 # Weights are unpacked by their type alone, so one family has all types and each family both widths.
 PICTURED = [
@@ -132,10 +133,13 @@ def test_openvinos_picture_is_that_of_the_dequantised_transformer(
 
 @pytest.mark.parametrize(
     ("written", "dtype"),
-    thinned(list(product(MODELS, WITH_OFFSETS)), [("chroma", DType.Q4_K), ("zimage", DType.Q2_K)]),
+    thinned(
+        list(product(MODELS, CHANGED_IN_8_BITS)),
+        [("chroma", DType.Q4_K), ("zimage", DType.Q2_K), ("zimage", DType.Q6_K)],
+    ),
     indirect=["written"],
 )
-def test_openvinos_picture_with_offsets_is_close_in_8_bits(
+def test_openvinos_picture_in_8_bits_is_close_to_that_in_float32(
     written: Written, dtype: DType, tmp_path: Path
 ) -> None:
     """`python -m pytest --log-cli-level=INFO` prints the decibels beside float32."""

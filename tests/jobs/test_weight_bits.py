@@ -172,7 +172,7 @@ def test_copies_of_rounded_weights_are_as_large_as_was_said_and_kept_apart(bench
     for bits in (8, 4):
         rounding = Rounding(denoiser=bits)
         compiler = Compiler(backend, backend.probe()[0], copies, rounding=rounding)
-        assert compiler.repacks(weights)
+        assert compiler.repacks(weights, Precision.F32)
         assert not compiler.has_copy(weights, Precision.F32)
         said.append(compiler.converted_bytes(weights, Precision.F32))
         prepared = compiler.prepared(network, Precision.F32)
@@ -189,5 +189,5 @@ def test_copies_of_rounded_weights_are_as_large_as_was_said_and_kept_apart(bench
         assert copy.bytes < 1.2 * said[-1] + dense
     assert said[1] < said[0]
     plain = Compiler(backend, backend.probe()[0], copies)
-    assert not plain.repacks(weights)
+    assert not plain.repacks(weights, Precision.F32)
     assert not plain.has_copy(weights, Precision.F32)

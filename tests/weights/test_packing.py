@@ -1,17 +1,24 @@
 """Quantised weights as the inputs of MatMulNBits: the numbers they stand for, bound and copied."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from backends.base import Array, BlockForm, DType, Precision
+from backends.base import Array, BlockForm, DType, OperatorSet, Precision
 from backends.cpu import CpuBackend
 from engine.cancel import CancelToken
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
 from engine.weights.dequantization import PIECE
-from engine.weights.packing import Field, PackedWeight, bound_bytes, packing_of
+from engine.weights.packing import (
+    Field,
+    PackedWeight,
+    bound_bytes,
+    joined_where_rounded,
+    packing_of,
+)
 from engine.weights.patched import FullDifference, PatchedWeight
 from engine.weights.sources import FileWeight
 from engine.weights.working_copies import WorkingCopies
@@ -23,9 +30,9 @@ types = pytest.mark.parametrize("dtype", QUANTIZED)
 ROUNDED = {DType.Q5_1, DType.Q5_K}
 
 
-def unpacked(weight: FileWeight, element: DType = DType.F32) -> Array:
+def unpacked(weight: FileWeight, element: DType = DType.F32, form: BlockForm = FORM) -> Array:
     """The numbers that integers, scales and zeros stand for, by the operator's definition."""
-    packing = packing_of(weight, FORM)
+    packing = packing_of(weight, form)
     assert packing is not None
     packed = {field: PackedWeight(weight, packing, field, element) for field in Field}
     fields = {field: one.read() for field, one in packed.items()}
@@ -91,6 +98,68 @@ def test_rows_of_packed_weights_are_those_of_the_whole(dtype: DType, tmp_path: P
     for field in Field if packing.has_zeros else (Field.INTEGERS, Field.SCALES):
         packed = PackedWeight(weight, packing, field)
         assert (packed.rows(2, 5).read() == packed.read()[2:5]).all()
+
+
+@pytest.mark.parametrize(("element", "limit"), [(DType.F32, 3.5e-3), (DType.BF16, 4e-3)])
+def test_joined_blocks_stand_for_the_numbers_rounded_anew(
+    element: DType, limit: float, tmp_path: Path
+) -> None:
+    """To steps of a quarter of the larger scale: 0.4 % where Q6_K itself is 2 % from its model."""
+    weight = written(tmp_path, blocks(DType.Q6_K, (3 * PIECE // 512 + 1, 512)))
+    numbers, found = weight.read(), unpacked(weight, element, BlockForm.JOINED)
+    error = np.linalg.norm(found - numbers) / np.linalg.norm(numbers)
+    assert 1e-3 < error < limit
+    packing = packing_of(weight, BlockForm.JOINED)
+    assert packing is not None
+    steps = PackedWeight(weight, packing, Field.SCALES, element).read().astype(np.float32)
+    off = np.abs(found - numbers).reshape(*steps.shape, packing.block) / np.abs(steps)[..., None]
+    # One integer, 128, is beyond 8 bits; a step in bfloat16 is up to a 256th too small.
+    assert off.max() < (1.001 if element is DType.F32 else 1.51)
+    assert (off > 0.501).mean() < 5e-3
+
+
+def test_the_run_of_a_joined_block_with_the_larger_scale_keeps_its_numbers(tmp_path: Path) -> None:
+    weight = written(tmp_path, blocks(DType.Q6_K, (64, 512)))
+    numbers = weight.read().reshape(-1, 2, 16)
+    found = unpacked(weight, form=BlockForm.JOINED).reshape(-1, 2, 16)
+    packing = packing_of(weight, FORM)
+    assert packing is not None
+    scales = PackedWeight(weight, packing, Field.SCALES).read().reshape(-1, 2)
+    larger = np.abs(scales).argmax(axis=1)[:, None, None]
+    kept, exact = (np.take_along_axis(one, larger, axis=1) for one in (found, numbers))
+    assert (kept == exact).all()
+    assert (found != numbers).mean() > 0.3
+
+
+def test_joined_blocks_of_zeros_stay_zeros(tmp_path: Path) -> None:
+    stored = blocks(DType.Q6_K, (8, 256), scale=0.0)
+    assert (unpacked(written(tmp_path, stored), form=BlockForm.JOINED) == 0).all()
+
+
+def test_blocks_are_joined_for_the_precisions_that_round_them_and_q6_k_alone(
+    tmp_path: Path,
+) -> None:
+    rounding = OperatorSet(20, blocks=FORM, joined_blocks=frozenset({Precision.INT8}))
+    for dtype in QUANTIZED:
+        (tmp_path / dtype).mkdir()
+        weight = written(tmp_path / dtype, blocks(dtype, (4, 512)))
+        patched = PatchedWeight(weight, (FullDifference(weight, 0.5),))
+        six = dtype is DType.Q6_K
+        for one in (weight, patched):
+            found = joined_where_rounded(rounding, [one], Precision.INT8)
+            assert found.blocks is (BlockForm.JOINED if six else FORM)
+            assert joined_where_rounded(rounding, [one], Precision.F32) is rounding
+        as_own = packing_of(weight, FORM)
+        assert (packing_of(weight, BlockForm.JOINED) == as_own) is not six
+        sizes = [bound_bytes(weight, DType.F32, form) for form in (FORM, BlockForm.JOINED)]
+        assert (sizes[0] > sizes[1]) is six
+        for form in (BlockForm.ROUNDED_8, BlockForm.ROUNDED_4):
+            rounded = replace(rounding, blocks=form)
+            both = joined_where_rounded(rounded, [weight], Precision.INT8).blocks
+            own = BlockForm.JOINED if six else FORM
+            assert packing_of(weight, both) == packing_of(weight, own)
+        wide = replace(rounding, blocks=BlockForm.NONE)
+        assert joined_where_rounded(wide, [weight], Precision.INT8) is wide
 
 
 @types
