@@ -5,11 +5,17 @@ CLIP and autoencoders are safetensors files in float16, as ComfyUI splits them. 
 first use.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from backends.base import DType
 from benchmarks import make_gguf, make_sdxl
+from engine.weights.dequantization import dequantized
+from tests.checkpoints.gguf_files import Stored, blocks, plain, write_gguf
 from tests.families import listings
 from tests.families.flux import files as flux_files
 from tests.families.flux.files import FluxSizes
@@ -22,6 +28,20 @@ from tests.families.zimage.files import ZImageSizes
 _LAYERS, _WIDTH, _INNER, _HIDDEN, _HEADS, _WORDS = 24, 4096, 4096, 10240, 64, 32128
 _DISTANCES = 32
 _ZIMAGE = ZImageSizes()
+_LEFT_OF_FEW = r"_pad_token|(t_embedder|x_embedder|final_layer|cap_embedder)\."
+# The types of a file by its name, and those of its layers that have others: what llama-quantize
+# writes for Z-Image with city96's patch (`tools/lcpp.patch` of city96/ComfyUI-GGUF). Of Flux.1 and
+# Chroma only queries, keys and values of double blocks are others, as here.
+_QKV, _DOWN = "attention.qkv", "feed_forward.w2"
+MIXES: Mapping[str, tuple[DType, Mapping[str, DType]]] = {
+    "Q3_K_M": (DType.Q3_K, {_QKV: DType.Q4_K, _DOWN: DType.Q4_K}),
+    "Q4_K_S": (DType.Q4_K, {_DOWN: DType.Q5_K}),
+    "Q4_K_M": (DType.Q4_K, {_QKV: DType.Q5_K, _DOWN: DType.Q6_K}),
+    "Q5_K_M": (DType.Q5_K, {_QKV: DType.Q6_K, _DOWN: DType.Q6_K}),
+    "Q6_K": (DType.Q6_K, {}),
+}
+# The standard deviation of a full-size transformer's random weights.
+DEVIATION = 0.018
 # What city96's converter leaves of Z-Image (`tools/lcpp.patch`, "lumina2").
 ZIMAGE_LEFT = r"(t_embedder|x_embedder|final_layer|cap_embedder|_refiner)\."
 
@@ -96,6 +116,28 @@ def qwen3_4b() -> Listing:
     """Qwen3-4B by llama.cpp's names."""
     names = zimage_files.qwen3(2560, heads=32, key_heads=8, head=128, layers=36, mlp=9728)
     return {llama_cpps_name(name, "qwen3"): shape for name, shape in names.items()}
+
+
+def write_zimage(path: Path, sizes: ZImageSizes, mix: str) -> None:
+    """Write a transformer whose types are those of `MIXES`, its refiners like its layers.
+
+    A file has those in 16 bits; they are few beside 30 layers, and would be many beside some.
+    """
+    usual, others = MIXES[mix]
+    tensors: dict[str, Stored] = {}
+    for number, (name, shape) in enumerate(zimage_files.original(sizes).items()):
+        dtype = next((one for part, one in others.items() if part in name), usual)
+        if len(shape) == 2 and not re.search(_LEFT_OF_FEW, name):
+            tensors[name] = blocks(dtype, shape, number, DEVIATION / spread_of(dtype))
+        else:
+            tensors[name] = plain(flux_files.drawn({name: shape}, number)[name])
+    write_gguf(path, tensors, {"general.architecture": "lumina2"})
+
+
+def spread_of(dtype: DType) -> float:
+    """Return the standard deviation of a type's random blocks with scales of the size of 1."""
+    raw = np.frombuffer(blocks(dtype, (256, 256), scale=1.0).raw, np.uint8)
+    return float(dequantized(raw, dtype).std())
 
 
 def _schnell(path: Path, sizes: FluxSizes = flux_files.SCHNELL) -> None:

@@ -36,6 +36,9 @@ PEERS: Mapping[str, PeerReference] = {
     ),
     "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
     "quantized": PeerReference("benchmarks.peers.quantized", "QuantizedStep", "numpy"),
+    "quantized layer": PeerReference(
+        "benchmarks.peers.quantized_layer", "QuantizedLayer", "openvino"
+    ),
     "flow": PeerReference("benchmarks.peers.flow_step", "FlowStep", "onnxruntime"),
     "flow diffusers": PeerReference(
         "benchmarks.peers.flow_diffusers", "FlowDiffusers", "diffusers"

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from backends.base import Array, DType
+from backends.base import DType
 from backends.registry import BACKENDS
 from benchmarks.child import Child, PeerError
+from benchmarks.quantized_models import DEVIATION, spread_of
 from benchmarks.report import Cell, Findings, Table
 from benchmarks.sections.parity import relative_error
 from benchmarks.sections.setting import Setting
 from engine.checkpoints.files import read_index
-from engine.weights.dequantization import dequantized
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.gguf_files import Stored, blocks, plain, write_gguf
@@ -38,8 +38,6 @@ _SIZES = FluxSizes(double=1, single=1)
 _SMALL = FluxSizes(512, 128, 1024, 512, 256, 1, 1)
 _TYPES = (DType.Q8_0, DType.Q4_0, DType.Q4_K, DType.Q5_K, DType.Q6_K)
 _STEPS = 3
-# The standard deviation of a full-size transformer's random weights.
-_DEVIATION = 0.018
 _REFERENCE = ("cpu", "f32", "working_copy")
 
 
@@ -86,8 +84,7 @@ def _ways() -> list[tuple[str, str, str]]:
 def _written(folder: Path, sizes: FluxSizes, dtype: DType) -> Path:
     """Write a transformer whose matrices are random blocks."""
     columns = dtype.block.elements if dtype.block else 1
-    spread = _numbers(blocks(dtype, (256, 256), scale=1.0)).std()
-    scale = _DEVIATION / float(spread)
+    scale = DEVIATION / spread_of(dtype)
     tensors: dict[str, Stored] = {}
     for number, (name, shape) in enumerate(files.original(sizes).items()):
         if len(shape) == 2 and not shape[1] % columns:
@@ -95,10 +92,6 @@ def _written(folder: Path, sizes: FluxSizes, dtype: DType) -> Path:
         else:
             tensors[name] = plain(files.drawn({name: shape}, number)[name])
     return write_gguf(folder / "blocks.gguf", tensors, {"general.architecture": "flux"})
-
-
-def _numbers(stored: Stored) -> Array:
-    return dequantized(np.frombuffer(stored.raw, np.uint8), stored.dtype)
 
 
 def _widen(stored: Path, path: Path) -> None:
