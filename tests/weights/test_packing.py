@@ -22,7 +22,7 @@ from engine.weights.packing import (
 from engine.weights.patched import FullDifference, PatchedWeight
 from engine.weights.sources import FileWeight
 from engine.weights.working_copies import WorkingCopies
-from tests.checkpoints.gguf_files import QUANTIZED, blocks
+from tests.checkpoints.gguf_files import QUANTIZED, blocks, six_bits
 from tests.weights.test_dequantization import written
 
 FORM = BlockForm.MATMUL_N_BITS
@@ -116,6 +116,22 @@ def test_joined_blocks_stand_for_the_numbers_rounded_anew(
     # One integer, 128, is beyond 8 bits; a step in bfloat16 is up to a 256th too small.
     assert off.max() < (1.001 if element is DType.F32 else 1.51)
     assert (off > 0.501).mean() < 5e-3
+
+
+def test_joining_takes_little_beside_what_six_bits_took(tmp_path: Path) -> None:
+    """Of numbers drawn from a normal distribution, as trained weights nearly are."""
+    drawn = np.random.default_rng(0).standard_normal((512, 1024), np.float32)
+    weight = written(tmp_path, six_bits(drawn))
+    six, found, size = weight.read(), unpacked(weight, form=BlockForm.JOINED), np.linalg.norm(drawn)
+    assert 0.015 < np.linalg.norm(six - drawn) / size < 0.02
+    joined = np.linalg.norm(found - six) / size
+    assert 0.003 < joined < 0.004
+    # With the largest number of a block as the 127th step.
+    runs = six.reshape(-1, 32)
+    steps = np.abs(runs).max(axis=1, keepdims=True) / 127
+    assert joined < 0.75 * np.linalg.norm(np.rint(runs / steps) * steps - runs) / size
+    # Together hardly more than six bits alone.
+    assert np.linalg.norm(found - drawn) < 1.03 * np.linalg.norm(six - drawn)
 
 
 def test_the_run_of_a_joined_block_with_the_larger_scale_keeps_its_numbers(tmp_path: Path) -> None:
