@@ -23,8 +23,8 @@ from tests.families.zimage.files import ZImageSizes
 _BACKEND, _EXACT = "intel_openvino", Precision.F32.value
 # A layer of Flux.1 over the tokens of a picture and a text.
 _SHAPE, _TOKENS = (12288, 3072), 1280
-# Layers of full width: some 1.5 GB for each precision.
-_ZIMAGE = ZImageSizes(layers=4, refiners=1)
+# Layers of full width: about 1 GB for each precision.
+_ZIMAGE = ZImageSizes(layers=2, refiners=1)
 _SMALL = ZImageSizes(256, 32, 512, 256, 256, 1, 1)
 
 
