@@ -119,7 +119,7 @@ def test_joined_blocks_stand_for_the_numbers_rounded_anew(
 
 
 def test_joining_takes_little_beside_what_six_bits_took(tmp_path: Path) -> None:
-    """Of numbers drawn from a normal distribution, as trained weights nearly are."""
+    """The numbers are drawn from a normal distribution, as trained weights nearly are."""
     drawn = np.random.default_rng(0).standard_normal((512, 1024), np.float32)
     weight = written(tmp_path, six_bits(drawn))
     six, found, size = weight.read(), unpacked(weight, form=BlockForm.JOINED), np.linalg.norm(drawn)
