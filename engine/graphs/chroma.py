@@ -12,6 +12,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.flux import FluxBlocks, FluxSizes, emit_transformer, wave_embedding
+from engine.graphs.modulation import ones_for_scales
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.product_bias import ProductBias
 
@@ -111,4 +112,7 @@ class _ApproximatedBlocks(FluxBlocks):
             h = g.rms_norm(x, f"{APPROXIMATOR}.norms.{layer}", inner, _EPSILON)
             h = g.silu(g.linear(h, f"{name}1", (inner, inner)))
             x = g.op("Add", x, g.linear(h, f"{name}2", (inner, inner)))
-        return g.linear(x, f"{APPROXIMATOR}.out_proj", (inner, config.width))
+        vectors = g.linear(x, f"{APPROXIMATOR}.out_proj", (inner, config.width))
+        # The last two, of the layer at the end, have no gate.
+        ones = np.append(ones_for_scales(config.modulations - 2), np.zeros(2, np.float32))
+        return g.op("Add", vectors, g.constant(ones[:, None]))

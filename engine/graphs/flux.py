@@ -228,6 +228,7 @@ class FluxBlocks(ABC):
         """Emit the last layer, and put the cells of each token in their places."""
         g, config = self.g, self.config
         scale, shift = (self.modulations(f"norm_out.{part}", 1)[0] for part in ("scale", "shift"))
+        scale = g.op("Add", scale, g.constant(1.0))
         h = modulated(g, image, config.width, shift, scale)
         h = g.linear(h, "proj_out", (config.width, config.out_channels), bias=self.biased)
         shape = g.op("Concat", g.integers([0, config.out_channels]), grid, axis=0)
@@ -349,7 +350,7 @@ class EmbeddedBlocks(FluxBlocks):
         self._embedding = g.silu(self._embedded())
 
     def modulations(self, name: str, count: int) -> list[Value]:
-        """Emit vectors of a linear layer of the embedding: [contexts, 1, width] each."""
+        """Emit vectors of a linear layer of the embedding, as `modulation` has them."""
         return modulations(self.g, self._embedding, name, self.config.width, count)
 
     def _embedded(self) -> Value:

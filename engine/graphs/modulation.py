@@ -1,6 +1,14 @@
-"""Layers that an embedding modulates: adaLN-Zero (Peebles & Xie 2023, section 3.2)."""
+"""Layers that an embedding modulates: adaLN-Zero (Peebles & Xie 2023, section 3.2).
+
+One is added to scales where they are made, not where they are used: OpenVINO would begin what it
+joins with that sum, and run what makes the modulations of all blocks first. Its buffers of later
+blocks then do not take those of earlier ones (docs/memory.md).
+"""
 
 from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
@@ -13,9 +21,12 @@ def modulations(
 ) -> list[Value]:
     """Emit `count` vectors of a linear layer of an embedding [contexts, width].
 
-    Each is [contexts, 1, width].
+    Each is [contexts, 1, width]. They are shifts, scales to which one is added, and gates, in turn;
+    or one that is none of them.
     """
     every = g.linear(embedding, name, (width, count * width), bias=bias)
+    if count > 1:
+        every = g.op("Add", every, g.constant(np.repeat(ones_for_scales(count), width)))
     every = g.op("Reshape", every, g.integers([0, 1, count * width]))
     if count == 1:
         return [every]
@@ -23,11 +34,18 @@ def modulations(
     return [g.op("Slice", every, *cut, g.integers([2])) for cut in cuts]
 
 
+def ones_for_scales(count: int) -> NDArray[np.float32]:
+    """Return what is added to `count` shifts, scales and gates, in turn: one for scales."""
+    return np.tile(np.array([0, 1, 0], np.float32), count // 3)
+
+
 def modulated(g: GraphBuilder, x: Value, width: int, shift: Value, scale: Value) -> Value:
-    """Emit a norm without weights of its own, whose result is scaled and shifted."""
+    """Emit a norm without weights of its own, whose result is scaled and shifted.
+
+    One is in `scale` already.
+    """
     normal = g.plain_layer_norm(x, width, EPSILON)
-    scaled = g.op("Mul", normal, g.op("Add", scale, g.constant(1.0)))
-    return g.op("Add", scaled, shift)
+    return g.op("Add", g.op("Mul", normal, scale), shift)
 
 
 def gated(g: GraphBuilder, x: Value, h: Value, gate: Value) -> Value:

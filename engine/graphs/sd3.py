@@ -239,4 +239,4 @@ class Sd3Blocks:
     def _shift_and_scale(self, name: str) -> tuple[Value, Value]:
         """Emit the modulation of a layer without a gate, whose halves are stored apart."""
         shift, scale = (self._modulations(f"{name}.{half}", 1)[0] for half in ("shift", "scale"))
-        return shift, scale
+        return shift, self.g.op("Add", scale, self.g.constant(1.0))

@@ -1,13 +1,20 @@
 """The buffers that OpenVINO's processor plug-in gives to results, in graphs of a few nodes."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
 
 from backends.base import Device, DType, HeldResults, OperatorSet, Precision
 from backends.intel_openvino import OpenVinoBackend
 from backends.intel_openvino.devices import BACKEND
+from engine.graphs.flux import flux
 from engine.graphs.live_results import held_results
 from engine.graphs.operators import GraphBuilder
-from tests.graphs.networks import wanted
+from engine.graphs.sd3 import sd3
+from tests.graphs.networks import Emit, wanted
+from tests.graphs.wide_networks import DENOISERS, FLUX, SD3_LARGE
 
 _OPERATORS: OperatorSet = OpenVinoBackend().operators(Device(BACKEND, "cpu", ""))
 _WIDTH, _ROWS = 8, 5
@@ -133,3 +140,26 @@ def test_results_of_one_size_share_memory_apart_from_buffers() -> None:
     # Two of one size, while the others take turns in two buffers, of which the second waits.
     assert held_by(lambda g: emit(g, _ROWS)).grouped == (2 + 2) * _ONE
     assert held_by(lambda g: emit(g, "rows")).grouped == 3 * _ONE
+
+
+def sd3_of(blocks: int) -> Emit:
+    return partial(sd3, config=replace(SD3_LARGE, blocks=blocks))
+
+
+def flux_of(blocks: int) -> Emit:
+    return partial(flux, config=replace(FLUX, double_blocks=blocks, single_blocks=blocks))
+
+
+@pytest.mark.parametrize("precision", [Precision.F32, Precision.BF16])
+@pytest.mark.parametrize(("name", "of"), [("SD 3.5 large", sd3_of), ("Flux.1", flux_of)])
+def test_later_blocks_take_the_buffers_of_earlier_ones(
+    name: str, of: Callable[[int], Emit], precision: Precision
+) -> None:
+    sizes = DENOISERS[name].sizes(512, 512, 1)
+    found: list[int] = []
+    for blocks in (3, 12):
+        emit = of(blocks)
+        g = GraphBuilder("blocks", wanted(emit), _OPERATORS, precision.dtype, precision)
+        emit(g)
+        found.append(held_results(g.build({}), sizes).grouped)
+    assert found[0] <= found[1] < 1.4 * found[0]
