@@ -13,13 +13,14 @@ import pytest
 pytest.importorskip("openvino")
 
 # Prints what a run took beside that which stays when its buffers and what it left are freed, and
-# the prediction.
+# the prediction. What attention packs stays, too, and is no weight.
 CODE = """
 import json, os, sys
 from functools import partial
 from benchmarks.measure import private_bytes
 from benchmarks.peers import wide_network
 from engine.graphs.flux import FluxConfig, flux
+from engine.graphs.live_results import held_results
 from engine.graphs.sd3 import Sd3Config, sd3
 from engine.graphs.unet import UNetBlock, UNetConfig, unet
 from engine.memory.release import return_free_memory
@@ -59,7 +60,13 @@ for session in peer._sessions:
     session._request.get_compiled_model().release_memory()
 return_free_memory()
 left = sum(array.nbytes for session in peer._sessions for array in session._left)
-held = private_bytes(os.getpid()) - left
+memory = peer._memory
+packed = sum(
+    max((one.bytes_for(4, memory.threads, memory.cache_bytes) for one in packs), default=0)
+    for one, graph in zip(peer._networks, peer._graphs, strict=True)
+    for packs in [held_results(graph, one.sizes(512, 512, 2)).packed]
+)
+held = private_bytes(os.getpid()) - left - packed
 print(json.dumps([run["bytes"] - held, run["predicted"]]))
 """
 
