@@ -10,12 +10,14 @@ from pathlib import Path
 from PySide6.QtCore import QLibraryInfo
 
 from app.installation import explain, faults, installed_root
+from app.session_bus import bus_address, has_owner
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
 _PLATFORM, _THEME = "QT_QPA_PLATFORM", "QT_QPA_PLATFORMTHEME"
 # The platforms of Qt that show windows on a desktop.
 _DESKTOPS = ("xcb", "wayland")
+_PORTALS = "org.freedesktop.portal.Desktop"
 # Debian packages of the libraries that Qt's plug-ins for X11 and Wayland load.
 PACKAGES = (
     "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
@@ -54,11 +56,11 @@ def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
 def _use_portals(platform: str, variables: MutableMapping[str, str]) -> None:
     """Have Qt use the portals of the desktop, as it does by itself in sandboxes alone.
 
-    They are asked over the session's bus. Without one Qt would try to start it.
+    Only where they run: Qt waits 25 s for portals that are started and do not answer, as on
+    desktops that are not set up for them.
     """
-    address = variables.get("DBUS_SESSION_BUS_ADDRESS", "")
-    usual = Path(variables.get("XDG_RUNTIME_DIR", "/nonexistent")) / "bus"
-    if platform.startswith(_DESKTOPS) and (address or usual.exists()):
+    address = bus_address(variables) if platform.startswith(_DESKTOPS) else ""
+    if address and has_owner(address, _PORTALS):
         variables.setdefault(_THEME, "xdgdesktopportal")
 
 

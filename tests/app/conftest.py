@@ -1,5 +1,7 @@
 """Every test of the app has folders of its own, and leaves no engine behind."""
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -57,3 +59,16 @@ def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     one = Staged(tmp_path, qtbot, None)
     yield one
     one.end()
+
+
+@pytest.fixture
+def bus() -> Iterator[str]:
+    """The address of a bus on which nobody is yet."""
+    daemon = shutil.which("dbus-daemon")
+    if daemon is None:
+        pytest.skip("dbus-daemon is not installed")
+    command = [daemon, "--session", "--nofork", "--print-address"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.kill()

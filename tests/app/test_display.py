@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.display import import_problem, prepare_display
+from tests.app.session_bus import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has choices here")
 
@@ -42,35 +43,26 @@ def test_a_platform_that_works_is_kept() -> None:
 @pytest.mark.parametrize(
     ("variables", "theme"),
     [
-        ({"DISPLAY": ":1", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus"}, "xdgdesktopportal"),
-        ({"WAYLAND_DISPLAY": "w", "XDG_RUNTIME_DIR": "{folder}"}, "xdgdesktopportal"),
-        ({"DISPLAY": ":1"}, None),
-        ({"QT_QPA_PLATFORM": "offscreen", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus"}, None),
-        (
-            {
-                "DISPLAY": ":1",
-                "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus",
-                "QT_QPA_PLATFORMTHEME": "qt6ct",
-            },
-            "qt6ct",
-        ),
+        ({"DISPLAY": ":1"}, "xdgdesktopportal"),
+        ({"WAYLAND_DISPLAY": "w"}, "xdgdesktopportal"),
+        ({"QT_QPA_PLATFORM": "offscreen"}, None),
+        ({"DISPLAY": ":1", "QT_QPA_PLATFORMTHEME": "qt6ct"}, "qt6ct"),
     ],
-    ids=["address", "usual bus", "no bus", "no desktop", "theme of the user"],
+    ids=["X11", "Wayland", "no desktop", "theme of the user"],
 )
-def test_the_desktops_portals_are_asked_where_there_is_a_bus(
-    variables: dict[str, str],
-    theme: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_portals_that_run_are_asked(
+    variables: dict[str, str], theme: str | None, bus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "bus").touch()
-    given = {name: value.format(folder=tmp_path) for name, value in variables.items()}
-
     def no_problem(*_: object) -> None:
         return None
 
     monkeypatch.setattr("app.display._platform_problem", no_problem)
+    given = {**variables, "DBUS_SESSION_BUS_ADDRESS": bus}
     assert prepare_display(given) is None
+    # Nobody has their name yet.
+    assert given.get("QT_QPA_PLATFORMTHEME") == variables.get("QT_QPA_PLATFORMTHEME")
+    with owner(bus, "org.freedesktop.portal.Desktop"):
+        assert prepare_display(given) is None
     assert given.get("QT_QPA_PLATFORMTHEME") == theme
 
 
