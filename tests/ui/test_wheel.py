@@ -34,6 +34,8 @@ from ui.dialogs.prompts_dialog import PromptsDialog
 from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.dialogs.updates_dialog import UpdatesDialog
 from ui.dialogs.wildcards_dialog import WildcardsDialog
+from ui.files.dialog import FileDialog
+from ui.files.kinds import FileQuestion, kinds_of
 from ui.theme.theme import Theme
 
 # What WheelFocus has beyond StrongFocus.
@@ -64,6 +66,9 @@ DIALOGS: dict[type[QDialog], Callable[[Desk, Theme], QDialog]] = {
     PromptsDialog: lambda desk, theme: PromptsDialog(desk.session, theme, desk.window),
     UpdatesDialog: lambda desk, _theme: UpdatesDialog(desk.session.updates, desk.window),
     WildcardsDialog: lambda desk, theme: WildcardsDialog(desk.session, theme, desk.window),
+    FileDialog: lambda desk, theme: FileDialog(
+        theme, FileQuestion.FILE, kinds_of("Models (*.gguf);;All files (*)"), desk.window
+    ),
 }
 
 
