@@ -18,13 +18,13 @@ from backends.base import (
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
-from engine.compile.prepared import PreparedNetwork
+from engine.compile.prepared import PreparedNetwork, operators_for
 from engine.compile.token_tables import held_weights, without_tables
 from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes, is_computed, joined_where_rounded, packing_of
+from engine.weights.packing import bound_bytes, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import runtime_bytes
 from engine.weights.sources import WeightSource, as_sources, stored_type
@@ -182,8 +182,7 @@ class Compiler:
         return element_type(stored, self._operators, precision)
 
     def _operators_for(self, weights: WeightSet, precision: Precision) -> OperatorSet:
-        operators = self.rounding.operators(self._operators, weights.role)
-        return joined_where_rounded(operators, weights.base.values(), precision)
+        return operators_for(self._operators, weights, self.rounding, precision)
 
     @property
     def _operators(self) -> OperatorSet:

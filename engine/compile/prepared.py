@@ -10,6 +10,7 @@ from backends.base import (
     Cancellation,
     Device,
     Graph,
+    OperatorSet,
     Precision,
     Progress,
     Session,
@@ -30,7 +31,16 @@ from engine.weights.packing import bound_bytes, is_computed, joined_where_rounde
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import in_place_names, runtime_bytes, streamed_bytes
 from engine.weights.sources import WeightSource
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
+
+
+def operators_for(
+    own: OperatorSet, weights: WeightSet, rounding: Rounding, precision: Precision
+) -> OperatorSet:
+    """Return a device's forms of operators for a network with these weights, in a precision."""
+    rounded = rounding.operators(own, weights.role)
+    return joined_where_rounded(rounded, weights.base.values(), precision)
 
 
 class PreparedNetwork:
@@ -59,9 +69,8 @@ class PreparedNetwork:
         self.network, self.precision = network, precision
         self._backend, self._device, self._artifacts = backend, device, artifacts
         self._copies, self._merged, self._refits = copies, merged, refits
-        operators = rounding.operators(backend.operators(device), network.weights.role)
-        weights = network.weights.base.values()
-        self._operators = joined_where_rounded(operators, weights, precision)
+        own = backend.operators(device)
+        self._operators = operators_for(own, network.weights, rounding, precision)
         self._element = element_type(network.weights.stored_type, self._operators, precision)
         self._lock = Lock()
         self._emitted: tuple[Graph, WeightBinding] | None = None
