@@ -193,8 +193,9 @@ class OperatorSet:
     layer_norm: LayerNormForm = LayerNormForm.STANDARD
     geglu: GegluForm = GegluForm.HALVES
     residual: ResidualForm = ResidualForm.ADD
-    # The form in which quantised weights of linear layers stay small in the runtime's memory.
-    blocks: BlockForm = BlockForm.NONE
+    # The form in which quantised weights of linear layers stay small in the runtime's memory. None:
+    # they get the graph's element type.
+    blocks: BlockForm | None = None
     # True if the runtime multiplies with blocks as they are, and holds their scales in 32 bits;
     # else it makes a layer as wide as its numbers while it runs.
     multiplies_blocks: bool = False

@@ -41,7 +41,7 @@ _OPERATORS = OperatorSet(
     wide_keys=True,
     gelu=GeluForm.STANDARD,
     linear=LinearForm.FUSED_MATMUL,
-    blocks=BlockForm.MATMUL_N_BITS,
+    blocks=BlockForm(),
     offsets_apart=frozenset({Precision.F32}),
     reads_in_place=True,
 )

@@ -1,5 +1,6 @@
 """The forms in which an operator can be written; a backend chooses those its compiler runs best."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -74,14 +75,14 @@ class UpsamplingForm(StrEnum):
     TRANSPOSED = "transposed"
 
 
-class BlockForm(StrEnum):
-    """Forms of linear layers whose weights are stored in blocks of small integers with scales."""
+@dataclass(frozen=True, slots=True)
+class BlockForm:
+    """The form of linear layers with weights in blocks: com.microsoft MatMulNBits, of 4 or 8 bits.
 
-    NONE = "none"  # weights have the graph's element type
-    MATMUL_N_BITS = "matmul_n_bits"  # com.microsoft MatMulNBits, which holds 4 or 8 bits
-    ROUNDED_8 = "rounded_8"  # the same; numbers of 16 or 32 bits, and fp8, are rounded to 8 bits
-    ROUNDED_4 = "rounded_4"  # the same; they are rounded to 4 bits
-    # The same three; blocks of 16 integers of 8 bits are joined to blocks of 32, rounded anew.
-    JOINED = "joined"
-    ROUNDED_8_JOINED = "rounded_8_joined"
-    ROUNDED_4_JOINED = "rounded_4_joined"
+    Weights that are stored in blocks of small integers stay in blocks. Of others, which are numbers
+    of 16 or 32 bits or fp8, one keeps `bits`: 8 or 4, rounded into blocks, or 16 for all that it
+    has. `joined`: blocks of 16 integers of 8 bits are joined to blocks of 32, rounded anew.
+    """
+
+    bits: int = 16
+    joined: bool = False

@@ -38,7 +38,7 @@ def graph(
     element = element_type(network.weights.stored_type, operators, precision)
     g = GraphBuilder(network.name, network.weights, operators, element, precision)
     network.emit(g)
-    binding = WeightBinding(network, g.used, element, copies)
+    binding = WeightBinding(network, g.used, element, copies, form=operators.blocks)
     return g.build(binding.bind(WeightPlacement.WORKING_COPY, lambda _done, _total: None))
 
 

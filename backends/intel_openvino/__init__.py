@@ -69,7 +69,7 @@ _CPU_OPERATORS = OperatorSet(
     group_norm=GroupNormForm.INSTANCE,
     gelu=GeluForm.STANDARD,
     upsampling=UpsamplingForm.TRANSPOSED,
-    blocks=BlockForm.MATMUL_N_BITS,
+    blocks=BlockForm(),
     multiplies_blocks=True,
 )
 # Single operations with kernels of their own in the GPU plug-in (src/plugins/intel_gpu/docs and

@@ -76,7 +76,7 @@ OPERATORS = OperatorSet(
     layer_norm=LayerNormForm.SKIP,
     geglu=GegluForm.BIAS_SPLIT,
     residual=ResidualForm.BIAS_ADD,
-    blocks=BlockForm.MATMUL_N_BITS,
+    blocks=BlockForm(),
 )
 
 

@@ -89,7 +89,7 @@ class TorchBackend(Backend):
             gelu=GeluForm.STANDARD,
             linear=LinearForm.FUSED_MATMUL,
             upsampling=_upsampling(device),
-            blocks=BlockForm.MATMUL_N_BITS,
+            blocks=BlockForm(),
             # Metal's memory is the host's, and torch has no streams for it.
             streams=device.id != "mps",
         )

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 
-from backends.base import BlockForm
 from backends.registry import BACKENDS
 from benchmarks import command
 from benchmarks.checkpoints import warm
@@ -83,9 +82,7 @@ def _holding_blocks() -> list[str]:
         for reference in BACKENDS
         for backend in [reference.create()]
         if any(
-            device.usable
-            and device.automatic
-            and backend.operators(device).blocks is not BlockForm.NONE
+            device.usable and device.automatic and backend.operators(device).blocks is not None
             for device in backend.probe()
         )
     ]

@@ -7,6 +7,7 @@ from threading import Lock
 
 from backends.base import (
     Backend,
+    BlockForm,
     Cancellation,
     Device,
     Graph,
@@ -27,7 +28,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
-from engine.weights.packing import bound_bytes, is_computed, joined_where_rounded, packing_of
+from engine.weights.packing import bound_bytes, have_joined, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
 from engine.weights.runtime_bytes import in_place_names, runtime_bytes, streamed_bytes
 from engine.weights.sources import WeightSource
@@ -38,9 +39,14 @@ from engine.weights.working_copies import WorkingCopies
 def operators_for(
     own: OperatorSet, weights: WeightSet, rounding: Rounding, precision: Precision
 ) -> OperatorSet:
-    """Return a device's forms of operators for a network with these weights, in a precision."""
-    rounded = rounding.operators(own, weights.role)
-    return joined_where_rounded(rounded, weights.base.values(), precision)
+    """Return a device's forms of operators for a network with these weights, in a precision.
+
+    They are its `own` but for the form of weights in blocks, where its runtime holds some.
+    """
+    if own.blocks is None:
+        return own
+    joined = precision in own.joined_blocks and have_joined(weights.base.values())
+    return replace(own, blocks=BlockForm(rounding.bits_of(weights.role), joined))
 
 
 class PreparedNetwork:

@@ -23,14 +23,18 @@ from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 
-def has_copy_of(weights: WeightSet, element: DType, copies: WorkingCopies, form: BlockForm) -> bool:
+def has_copy_of(
+    weights: WeightSet, element: DType, copies: WorkingCopies, form: BlockForm | None
+) -> bool:
     """Return True if some network's working copy holds a set of weights, without its patches.
 
     `form` is the form of the weights that stay in blocks.
     """
     base = weights.base
-    packs = any(packing_of(source, form) for source in base.values())
-    return copies.has_any(_key(base, "*", element) + (f"-{_packed(form)}*" if packs else ""))
+    key = _key(base, "*", element)
+    if form is not None and any(packing_of(source, form) for source in base.values()):
+        key += f"-{_packed(form)}*"
+    return copies.has_any(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class WeightBinding:
     element: DType
     copies: WorkingCopies
     merged: MergedCopies | None = None
-    form: BlockForm = BlockForm.NONE
+    form: BlockForm | None = None
 
     @property
     def nbytes(self) -> int:
@@ -60,7 +64,7 @@ class WeightBinding:
         """
         packed = sum(isinstance(source, PackedWeight) for source in self.used.values())
         key = _key(self.network.weights.base, self.network.name, self.element)
-        return f"{key}-{_packed(self.form)}{packed}" if packed else key
+        return f"{key}-{_packed(self.form)}{packed}" if self.form and packed else key
 
     @property
     def base(self) -> "WeightBinding":
@@ -186,7 +190,9 @@ def _in_turn(report: Report, rest: int) -> tuple[Report, Report]:
 
 def _packed(form: BlockForm) -> str:
     """Return the part of a copy's name that tells the form of weights in blocks."""
-    return "packed" if form is BlockForm.MATMUL_N_BITS else f"{form.value}-packed"
+    rounded, joined = f"rounded_{form.bits}" * (form.bits < 16), "joined" * form.joined
+    changes = "_".join(filter(None, (rounded, joined)))
+    return f"{changes}-packed" if changes else "packed"
 
 
 def _key(weights: WeightSet, name: str, element: DType) -> str:

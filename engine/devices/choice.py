@@ -14,7 +14,7 @@ from threading import Lock
 
 import msgspec
 
-from backends.base import Backend, BlockForm, Cancellation, Device, Precision
+from backends.base import Backend, Cancellation, Device, Precision
 from backends.registry import BACKENDS, BackendReference, find
 from engine.api.machine import DeviceInfo
 from engine.api.reasons import known_reason
@@ -55,7 +55,7 @@ class Candidate:
     @property
     def holds_blocks(self) -> bool:
         """True if the runtime holds weights of linear layers in blocks of few bits."""
-        return self.backend.operators(self.device).blocks is not BlockForm.NONE
+        return self.backend.operators(self.device).blocks is not None
 
 
 class Devices:

@@ -10,13 +10,13 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, WeightBits
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName, TextWeightBits, WeightBits
 from engine.devices.choice import AUTO, Candidate, by_speed
 from engine.errors import EngineError
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.jobs.job_plan import JobPlan
+from engine.jobs.roundings import bits_of
 from engine.weights.packing import packing_of
-from engine.weights.rounding import FORMS
 
 # Failures that another device may not have; the causes of others are request, checkpoint or disk.
 CURABLE = frozenset(
@@ -24,8 +24,6 @@ CURABLE = frozenset(
 )
 # The id of a processor among the devices of each of its backends.
 _PROCESSOR = "cpu"
-# The forms of linear layers that a request has rounded.
-_FORMS = {WeightBits.EIGHT: FORMS[8], WeightBits.FOUR: FORMS[4]}
 # In order: what is rounded to 8 bits beside blocks differs less than in 16 bits, and less of it.
 _FOR_BLOCKS = Precision.INT8, Precision.F32
 _DOING = {
@@ -129,7 +127,7 @@ def preferring_for_blocks(
 def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
     """Return True if most of the denoiser's numbers are in blocks, or are rounded into them."""
     weights = checkpoint.weights_of(Component.DENOISER)
-    form = _FORMS.get(bits, BlockForm.MATMUL_N_BITS)
+    form = BlockForm(bits_of(bits, TextWeightBits.SAME).denoiser)
     held = (weight.elements for weight in weights.values() if packing_of(weight, form) is not None)
     return 2 * sum(held) > weights.elements
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from backends.base import Array, DType, FileSlice, OperatorSet, Precision
+from backends.base import Array, DType, FileSlice
 from backends.forms import BlockForm
 from engine.weights.dequantization import PIECE, Runs, numbers_of, runs_of
 from engine.weights.int8_rows import Int8Rows
@@ -62,20 +62,8 @@ _PACKINGS: Mapping[DType, Packing] = {
 # Of types whose blocks are joined, and the numbers in one of these.
 _JOINED: Mapping[DType, Packing] = {DType.Q6_K: Packing(8, 32, rounds=True)}
 _JOINED_RUN = 16
-_JOINING: Mapping[BlockForm, BlockForm] = {
-    BlockForm.MATMUL_N_BITS: BlockForm.JOINED,
-    BlockForm.ROUNDED_8: BlockForm.ROUNDED_8_JOINED,
-    BlockForm.ROUNDED_4: BlockForm.ROUNDED_4_JOINED,
-}
-_JOINS = frozenset(_JOINING.values())
-_ROUNDED: Mapping[BlockForm, Packing] = {
-    form: packing
-    for rounded, packing in (
-        (BlockForm.ROUNDED_8, Packing(8, 32, rounds=True)),
-        (BlockForm.ROUNDED_4, Packing(4, 32, rounds=True)),
-    )
-    for form in (rounded, _JOINING[rounded])
-}
+# Of numbers in no blocks that keep so many bits.
+_ROUNDED: Mapping[int, Packing] = {bits: Packing(bits, 32, rounds=True) for bits in (8, 4)}
 # Of int8 integers with a scale for each row, and of such as are rotated back.
 _OF_ROWS, _OF_ROTATED_ROWS = Packing(8, 32), Packing(8, 32, rounds=True)
 # Types of numbers that are in no blocks and may be rounded.
@@ -96,28 +84,19 @@ class Field(StrEnum):
     ZEROS = "zeros"
 
 
-def joined_where_rounded(
-    operators: OperatorSet, weights: Iterable[WeightSource], precision: Precision
-) -> OperatorSet:
-    """Return a device's forms of operators for weights of a network that computes in `precision`.
-
-    They are its own without weights whose blocks are joined.
-    """
-    if precision not in operators.joined_blocks or operators.blocks not in _JOINING:
-        return operators
-    if not any(weight.base.dtype in _JOINED for weight in weights):
-        return operators
-    return replace(operators, blocks=_JOINING[operators.blocks])
+def have_joined(weights: Iterable[WeightSource]) -> bool:
+    """Return True if some weights are stored in blocks that `BlockForm.joined` joins."""
+    return any(weight.base.dtype in _JOINED for weight in weights)
 
 
-def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
+def packing_of(weight: WeightSource, form: BlockForm | None) -> Packing | None:
     """Return the form in which the weight of a linear layer stays; None for 16 or 32 bits.
 
-    Patched weights are numbers that fit no blocks.
+    Patched weights are numbers that fit no blocks. Without a `form` there are no blocks.
     """
-    if form is BlockForm.NONE or len(weight.shape) != 2:
+    if form is None or len(weight.shape) != 2:
         return None
-    rounded = _ROUNDED.get(form)
+    rounded = _ROUNDED.get(form.bits)
     if isinstance(weight, Int8Rows):
         return _packing_of_rows(weight, rounded)
     if rounded is not None and isinstance(weight, FileWeight | ScaledSlice):
@@ -126,7 +105,7 @@ def packing_of(weight: WeightSource, form: BlockForm) -> Packing | None:
             return rounded
     if not isinstance(weight, FileWeight):
         return None
-    joined = _JOINED.get(weight.dtype) if form in _JOINS else None
+    joined = _JOINED.get(weight.dtype) if form.joined else None
     return joined or _PACKINGS.get(weight.dtype)
 
 
@@ -139,7 +118,7 @@ def _packing_of_rows(weight: Int8Rows, rounded: Packing | None) -> Packing | Non
     return _OF_ROTATED_ROWS if weight.rotation else _OF_ROWS
 
 
-def is_computed(source: WeightSource, element: DType, form: BlockForm) -> bool:
+def is_computed(source: WeightSource, element: DType, form: BlockForm | None) -> bool:
     """Return True for a weight that no file holds as it is bound in a graph of `element` type."""
     return source.slice_as(element) is None or packing_of(source, form) is not None
 
@@ -257,7 +236,7 @@ def bound_type(source: WeightSource, element: DType) -> DType:
     return source.held if isinstance(source, PackedWeight) else element
 
 
-def bound_bytes(source: WeightSource, element: DType, form: BlockForm = BlockForm.NONE) -> int:
+def bound_bytes(source: WeightSource, element: DType, form: BlockForm | None = None) -> int:
     """Return the bytes of a weight that is bound in a graph of `element` type.
 
     With `form`, a weight in blocks counts as if it were that of a linear layer.

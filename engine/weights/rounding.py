@@ -1,11 +1,7 @@
 """The bits to which weights of linear layers are rounded, by their part of a model."""
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
-
-from backends.base import OperatorSet
-from backends.forms import BlockForm
 
 
 class Role(StrEnum):
@@ -22,17 +18,10 @@ class Rounding(NamedTuple):
     text_encoder: int = 16
     denoiser: int = 16
 
-    def operators(self, operators: OperatorSet, role: Role) -> OperatorSet:
-        """Return a device's forms of operators for weights of a role.
-
-        They are the device's own where its runtime holds no blocks.
-        """
-        bits = {Role.TEXT_ENCODER: self.text_encoder, Role.DENOISER: self.denoiser}.get(role, 16)
-        if operators.blocks is BlockForm.NONE or bits == 16:
-            return operators
-        return replace(operators, blocks=FORMS[bits])
+    def bits_of(self, role: Role) -> int:
+        """Return the bits that numbers of a role's weights keep."""
+        bits = {Role.TEXT_ENCODER: self.text_encoder, Role.DENOISER: self.denoiser}
+        return bits.get(role, 16)
 
 
 EXACT = Rounding()
-# The forms of linear layers by the bits that are kept.
-FORMS = {8: BlockForm.ROUNDED_8, 4: BlockForm.ROUNDED_4}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from backends.base import Array, BlockForm, Device, DType, OperatorSet
+from backends.base import Array, Device, DType, OperatorSet
 from backends.cpu import CpuBackend
 from engine.checkpoints.files import read_index
 from engine.weights.sources import as_source
@@ -100,7 +100,7 @@ class WideBackend(CpuBackend):
     """The processor with weights of 32 bits, whatever the file has."""
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), blocks=BlockForm.NONE)
+        return replace(super().operators(device), blocks=None)
 
 
 def decibels(found: NDArray[np.uint8], expected: NDArray[np.uint8]) -> float:

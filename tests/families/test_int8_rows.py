@@ -87,8 +87,8 @@ def test_rows_stay_at_8_bits_without_loss(tmp_path: Path) -> None:
     write_int8(tmp_path / "int8.safetensors", numbers, Way.ROWS)
     weights = identify(tmp_path / "int8.safetensors").components[Component.DENOISER].weights
     one = as_source(next(w for w in weights.values() if w.shape == numbers[name].shape))
-    assert bound_bytes(one, DType.F32, BlockForm.MATMUL_N_BITS) * 8 == 9 * one.elements
-    assert bound_bytes(one, DType.F32, BlockForm.ROUNDED_4) * 8 == 5 * one.elements
+    assert bound_bytes(one, DType.F32, BlockForm()) * 8 == 9 * one.elements
+    assert bound_bytes(one, DType.F32, BlockForm(bits=4)) * 8 == 5 * one.elements
 
 
 @pytest.mark.parametrize("written", thinned(MODELS, ["chroma"]), indirect=True)

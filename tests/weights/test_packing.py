@@ -1,12 +1,11 @@
 """Quantised weights as the inputs of MatMulNBits: the numbers they stand for, bound and copied."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from backends.base import Array, BlockForm, DType, OperatorSet, Precision
+from backends.base import Array, BlockForm, DType, Precision
 from backends.cpu import CpuBackend
 from engine.cancel import CancelToken
 from engine.graphs.operators import GraphBuilder
@@ -16,7 +15,7 @@ from engine.weights.packing import (
     Field,
     PackedWeight,
     bound_bytes,
-    joined_where_rounded,
+    have_joined,
     packing_of,
 )
 from engine.weights.patched import FullDifference, PatchedWeight
@@ -25,7 +24,7 @@ from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.gguf_files import QUANTIZED, blocks, six_bits
 from tests.weights.test_dequantization import written
 
-FORM = BlockForm.MATMUL_N_BITS
+FORM, JOINED = BlockForm(), BlockForm(joined=True)
 types = pytest.mark.parametrize("dtype", QUANTIZED)
 ROUNDED = {DType.Q5_1, DType.Q5_K}
 
@@ -106,10 +105,10 @@ def test_joined_blocks_stand_for_the_numbers_rounded_anew(
 ) -> None:
     """To steps of a quarter of the larger scale: 0.4 % where Q6_K itself is 2 % from its model."""
     weight = written(tmp_path, blocks(DType.Q6_K, (3 * PIECE // 512 + 1, 512)))
-    numbers, found = weight.read(), unpacked(weight, element, BlockForm.JOINED)
+    numbers, found = weight.read(), unpacked(weight, element, JOINED)
     error = np.linalg.norm(found - numbers) / np.linalg.norm(numbers)
     assert 1e-3 < error < limit
-    packing = packing_of(weight, BlockForm.JOINED)
+    packing = packing_of(weight, JOINED)
     assert packing is not None
     steps = PackedWeight(weight, packing, Field.SCALES, element).read().astype(np.float32)
     off = np.abs(found - numbers).reshape(*steps.shape, packing.block) / np.abs(steps)[..., None]
@@ -122,7 +121,7 @@ def test_joining_takes_little_beside_what_six_bits_took(tmp_path: Path) -> None:
     """The numbers are drawn from a normal distribution, as trained weights nearly are."""
     drawn = np.random.default_rng(0).standard_normal((512, 1024), np.float32)
     weight = written(tmp_path, six_bits(drawn))
-    six, found, size = weight.read(), unpacked(weight, form=BlockForm.JOINED), np.linalg.norm(drawn)
+    six, found, size = weight.read(), unpacked(weight, form=JOINED), np.linalg.norm(drawn)
     assert 0.015 < np.linalg.norm(six - drawn) / size < 0.02
     joined = np.linalg.norm(found - six) / size
     assert 0.003 < joined < 0.004
@@ -137,7 +136,7 @@ def test_joining_takes_little_beside_what_six_bits_took(tmp_path: Path) -> None:
 def test_the_run_of_a_joined_block_with_the_larger_scale_keeps_its_numbers(tmp_path: Path) -> None:
     weight = written(tmp_path, blocks(DType.Q6_K, (64, 512)))
     numbers = weight.read().reshape(-1, 2, 16)
-    found = unpacked(weight, form=BlockForm.JOINED).reshape(-1, 2, 16)
+    found = unpacked(weight, form=JOINED).reshape(-1, 2, 16)
     packing = packing_of(weight, FORM)
     assert packing is not None
     scales = PackedWeight(weight, packing, Field.SCALES).read().reshape(-1, 2)
@@ -149,33 +148,21 @@ def test_the_run_of_a_joined_block_with_the_larger_scale_keeps_its_numbers(tmp_p
 
 def test_joined_blocks_of_zeros_stay_zeros(tmp_path: Path) -> None:
     stored = blocks(DType.Q6_K, (8, 256), scale=0.0)
-    assert (unpacked(written(tmp_path, stored), form=BlockForm.JOINED) == 0).all()
+    assert (unpacked(written(tmp_path, stored), form=JOINED) == 0).all()
 
 
-def test_blocks_are_joined_for_the_precisions_that_round_them_and_q6_k_alone(
-    tmp_path: Path,
-) -> None:
-    rounding = OperatorSet(20, blocks=FORM, joined_blocks=frozenset({Precision.INT8}))
-    for dtype in QUANTIZED:
-        (tmp_path / dtype).mkdir()
-        weight = written(tmp_path / dtype, blocks(dtype, (4, 512)))
-        patched = PatchedWeight(weight, (FullDifference(weight, 0.5),))
-        six = dtype is DType.Q6_K
-        for one in (weight, patched):
-            found = joined_where_rounded(rounding, [one], Precision.INT8)
-            assert found.blocks is (BlockForm.JOINED if six else FORM)
-            assert joined_where_rounded(rounding, [one], Precision.F32) is rounding
-        as_own = packing_of(weight, FORM)
-        assert (packing_of(weight, BlockForm.JOINED) == as_own) is not six
-        sizes = [bound_bytes(weight, DType.F32, form) for form in (FORM, BlockForm.JOINED)]
+@types
+def test_blocks_of_q6_k_alone_are_joined(dtype: DType, tmp_path: Path) -> None:
+    weight, six = written(tmp_path, blocks(dtype, (4, 512))), dtype is DType.Q6_K
+    patched = PatchedWeight(weight, (FullDifference(weight, 0.5),))
+    assert have_joined([weight]) is have_joined([patched]) is six
+    for bits in (16, 8, 4):
+        own, joined = BlockForm(bits), BlockForm(bits, joined=True)
+        assert packing_of(weight, own) == packing_of(weight, FORM)
+        assert packing_of(weight, joined) == packing_of(weight, JOINED)
+        assert (packing_of(weight, own) == packing_of(weight, joined)) is not six
+        sizes = [bound_bytes(weight, DType.F32, form) for form in (own, joined)]
         assert (sizes[0] > sizes[1]) is six
-        for form in (BlockForm.ROUNDED_8, BlockForm.ROUNDED_4):
-            rounded = replace(rounding, blocks=form)
-            both = joined_where_rounded(rounded, [weight], Precision.INT8).blocks
-            own = BlockForm.JOINED if six else FORM
-            assert packing_of(weight, both) == packing_of(weight, own)
-        wide = replace(rounding, blocks=BlockForm.NONE)
-        assert joined_where_rounded(wide, [weight], Precision.INT8) is wide
 
 
 @types
@@ -209,4 +196,4 @@ def test_patched_weights_and_other_shapes_are_not_packed(tmp_path: Path) -> None
     patched = PatchedWeight(weight, (FullDifference(weight, 0.5),))
     assert packing_of(patched, FORM) is None
     assert packing_of(weight.reshaped((8, 2, 32)), FORM) is None
-    assert packing_of(weight, BlockForm.NONE) is None
+    assert packing_of(weight, None) is None

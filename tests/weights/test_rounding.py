@@ -18,8 +18,8 @@ from engine.weights.sources import FileWeight, ScaledSlice
 from engine.weights.working_copies import WorkingCopies
 
 # Of numbers drawn from a normal distribution, relative to their size.
-LIMITS = {BlockForm.ROUNDED_8: 0.007, BlockForm.ROUNDED_4: 0.12}
-forms = pytest.mark.parametrize("form", LIMITS)
+LIMITS = {BlockForm(bits=8): 0.007, BlockForm(bits=4): 0.12}
+forms = pytest.mark.parametrize("form", LIMITS, ids=lambda form: f"{form.bits} bits")
 PLAIN = (DType.F32, DType.F16, DType.BF16, DType.F8_E4M3)
 
 
@@ -139,22 +139,14 @@ def test_a_linear_layer_computes_with_rounded_numbers(
 @forms
 def test_other_weights_are_not_rounded(form: BlockForm, tmp_path: Path) -> None:
     weight = stored(tmp_path / "weight", DType.F16)
-    assert packing_of(weight, BlockForm.MATMUL_N_BITS) is None
+    assert packing_of(weight, BlockForm()) is None
     assert packing_of(weight.reshaped((40, 3, 32)), form) is None
     assert packing_of(weight.reshaped((80, 48)), form) is None
     assert packing_of(PatchedWeight(weight, (FullDifference(weight, 0.5),)), form) is None
 
 
-def test_only_the_asked_parts_of_a_model_are_rounded_where_blocks_are_held() -> None:
-    backend = CpuBackend()
-    own = backend.operators(backend.probe()[0])
+def test_each_part_of_a_model_keeps_the_bits_that_were_asked_for() -> None:
     rounding = Rounding(text_encoder=8, denoiser=4)
-    found = {role: rounding.operators(own, role).blocks for role in Role}
-    assert found == {
-        Role.TEXT_ENCODER: BlockForm.ROUNDED_8,
-        Role.DENOISER: BlockForm.ROUNDED_4,
-        Role.OTHER: BlockForm.MATMUL_N_BITS,
-    }
-    wide = replace(own, blocks=BlockForm.NONE)
-    assert all(rounding.operators(wide, role) is wide for role in Role)
-    assert EXACT.operators(own, Role.DENOISER) is own
+    found = {role: rounding.bits_of(role) for role in Role}
+    assert found == {Role.TEXT_ENCODER: 8, Role.DENOISER: 4, Role.OTHER: 16}
+    assert {EXACT.bits_of(role) for role in Role} == {16}

@@ -53,7 +53,7 @@ def loaded(compiler: Compiler, network: Network, precision: Precision) -> Sessio
 
 def joined(weight: FileWeight, element: DType) -> Array:
     """The numbers of a weight whose blocks are joined."""
-    packing = packing_of(weight, BlockForm.JOINED)
+    packing = packing_of(weight, BlockForm(joined=True))
     assert packing is not None
     integers, scales = (
         PackedWeight(weight, packing, field, element).read().astype(np.float32)
