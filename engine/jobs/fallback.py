@@ -89,7 +89,7 @@ def failure_of(error: EngineError) -> str:
 
 
 def suitable(
-    candidates: Sequence[Candidate], precision: PrecisionName, *, holds_blocks: bool = False
+    candidates: Sequence[Candidate], precision: PrecisionName, *, holds_blocks: bool
 ) -> list[Candidate]:
     """Return the candidates that offer the wanted precision, and hold blocks where that is asked.
 

@@ -7,7 +7,7 @@ from backends.base import Cancellation
 from engine.api.machine import MemoryOutlook
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.api.values import ErrorCode, Phase
 from engine.cancel import CancelToken
 from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
@@ -33,10 +33,10 @@ from engine.jobs.tiny_preview import (
     loader,
     tiny_decoder_for,
 )
-from engine.lora.names_below import Report, report_nothing
+from engine.lora.names_below import Report
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.found_networks import with_networks
-from engine.pipeline.read_job import read_job
+from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve_job
 from engine.pipeline.stages import Stopwatch
 
@@ -114,18 +114,7 @@ class JobRunner:
         return self._planned(request).estimate
 
     def _planned(self, request: GenerateRequest) -> JobPlan:
-        blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-        candidates = self.candidates(
-            request.backend, request.precision, CancelToken(), holds_blocks=blocks
-        )
-        request = self._with_networks(request, report_nothing)
-        checkpoint = self._checkpoint(request)
-        candidates = preferring_for_blocks(
-            candidates, checkpoint, request.precision, request.weight_bits, backend=request.backend
-        )
-        files = self.services.named_files(report_nothing)
-        mode_choice = self._mode_choice(checkpoint, candidates[0], request.count, is_wanted=False)
-        read = read_job(resolve_job(request, checkpoint, files, mode_choice))
+        read, candidates = self._read(request, CancelToken(), Stopwatch(), is_wanted=False)
         allowance = MemoryAllowance(request.memory_limit_bytes, request.device_memory_limit_bytes)
 
         def plan_on(candidate: Candidate) -> JobPlan:
@@ -140,54 +129,58 @@ class JobRunner:
         reporter: JobReporter,
         cancel: Cancellation,
     ) -> JobResult:
-        stopwatch, services = Stopwatch(), self.services
+        stopwatch = Stopwatch()
         reporter.phase(Phase.LOAD)
-        with stopwatch.measuring(Phase.LOAD):
-            saver.require_writable()
-            request = self._with_networks(request, lambda _done: _stop_if(cancel))
-            checkpoint = self._checkpoint(request)
-            services.want_hash(checkpoint)
-            for other in (checkpoint.last.refiner, *checkpoint.second_checkpoints):
-                if other is not None:
-                    services.want_hash(other)
-            blocks = asks_for_blocks(request.weight_bits, request.text_weight_bits)
-            candidates = self.candidates(
-                request.backend, request.precision, cancel, holds_blocks=blocks
-            )
-            candidates = preferring_for_blocks(
-                candidates,
-                checkpoint,
-                request.precision,
-                request.weight_bits,
-                backend=request.backend,
-            )
-        _stop_if(cancel)
-        with host_memory_errors():
-            files = services.named_files(lambda _done: _stop_if(cancel))
-            choice = self._mode_choice(checkpoint, candidates[0], request.count, is_wanted=True)
-            read = read_job(resolve_job(request, checkpoint, files, choice))
-        tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
+        saver.require_writable()
+        read, candidates = self._read(request, cancel, stopwatch, is_wanted=True)
+        tiny = self._tiny_decoder(read.job.checkpoint) if reporter.shows_previews else None
         limits = request.memory_limit_bytes, request.device_memory_limit_bytes
         allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:
             environment = JobEnvironment(saver, previewing, cancel, stopwatch, allowance)
-            attempts = Attempts(read, services, environment)
+            attempts = Attempts(read, self.services, environment)
             return attempts.run(self._ordered(candidates, attempts))
 
-    def _mode_choice(
-        self, checkpoint: IdentifiedCheckpoint, candidate: Candidate, count: int, *, is_wanted: bool
-    ) -> LoraModeChoice:
-        """Return the choice of the LoRAs' mode for a job that `is_wanted`, or is only planned."""
-        services = self.services
-        return LoraModeChoice(
+    def _read(
+        self,
+        request: GenerateRequest,
+        cancel: Cancellation,
+        stopwatch: Stopwatch,
+        *,
+        is_wanted: bool,
+    ) -> tuple[ReadJob, list[Candidate]]:
+        """Read a job that `is_wanted`, or is only planned; return it and its devices, in order.
+
+        Each device has the precision that is best on it. Raises EngineError and Cancelled.
+        """
+
+        def stop_if_asked(_done: int = 0) -> None:
+            if cancel.is_set():
+                raise Cancelled
+
+        services, precision, bits = self.services, request.precision, request.weight_bits
+        backend, texts = request.backend, request.text_weight_bits
+        with stopwatch.measuring(Phase.LOAD):
+            request = self._with_networks(request, stop_if_asked)
+            checkpoint = self._checkpoint(request)
+            if is_wanted:
+                services.want_hashes(checkpoint)
+            found = self.candidates(backend, cancel)
+            found = suitable(found, precision, holds_blocks=asks_for_blocks(bits, texts))
+            found = preferring_for_blocks(found, checkpoint, precision, bits, backend=backend)
+        stop_if_asked()
+        choice = LoraModeChoice(
             services.estimates,
             services.refit_failures,
             services.wanted_loras,
-            candidate,
+            found[0],
             checkpoint,
-            count,
+            request.count,
             is_wanted=is_wanted,
         )
+        with host_memory_errors():
+            files = services.named_files(stop_if_asked)
+            return read_job(resolve_job(request, checkpoint, files, choice)), found
 
     def _with_networks(self, request: GenerateRequest, report: Report) -> GenerateRequest:
         """Return the request with the paths of the files of its layers and passes, as of now."""
@@ -208,14 +201,7 @@ class JobRunner:
         with host_memory_errors():
             return load_checkpoint(request, read, parts_index)
 
-    def candidates(
-        self,
-        backend: str,
-        precision: PrecisionName,
-        cancel: Cancellation,
-        *,
-        holds_blocks: bool = False,
-    ) -> list[Candidate]:
+    def candidates(self, backend: str, cancel: Cancellation) -> list[Candidate]:
         """Return the devices for a job, by preference; one under which the engine died goes last.
 
         Raises EngineError where there is none.
@@ -223,7 +209,7 @@ class JobRunner:
         devices = self.services.devices
         for device in self.services.crash_markers.crashed():
             devices.note_failure(device, "the engine ended while it was at work")
-        return suitable(devices.candidates(backend, cancel), precision, holds_blocks=holds_blocks)
+        return devices.candidates(backend, cancel)
 
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
         """Return the candidates by preference, with one that must compile first put last."""
@@ -263,8 +249,3 @@ class JobRunner:
             services.devices.note_failure,
             lambda: self.activity.is_busy,
         )
-
-
-def _stop_if(cancel: Cancellation) -> None:
-    if cancel.is_set():
-        raise Cancelled

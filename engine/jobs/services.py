@@ -186,6 +186,12 @@ class JobServices:
         if self.hashes is not None and checkpoint.file is not None:
             self.hashes.want(checkpoint.file)
 
+    def want_hashes(self, checkpoint: IdentifiedCheckpoint) -> None:
+        """Have all checkpoints of a job hashed in the background, as `want_hash` does."""
+        for one in (checkpoint, checkpoint.last.refiner, *checkpoint.second_checkpoints):
+            if one is not None:
+                self.want_hash(one)
+
     def hash_loras(self) -> None:
         """Have the LoRAs in the folders hashed while no job runs, those of the last call instead.
 

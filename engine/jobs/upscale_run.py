@@ -13,7 +13,7 @@ from engine.api.saving import Saving
 from engine.api.sentences import sentence
 from engine.api.speed import upscaling_trials
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Kind, Work
@@ -100,7 +100,9 @@ class UpscaleRunner:
             reporter.phase(Phase.LOAD)
             with stopwatch.measuring(Phase.LOAD):
                 job = self._job(request, target)
-                candidates = self._candidates(request, cancel) if job.upscaler is not None else []
+                candidates = (
+                    self._runner.candidates(request.backend, cancel) if job.upscaler else []
+                )
             reporter.expect(PhaseEstimate(self._seconds(job, candidates), 0.0))
             reporter.phase(Phase.ENLARGE)
             listener = UpscaleListener(reporter.progress, warn, cancel, self._note)
@@ -126,7 +128,7 @@ class UpscaleRunner:
             return UpscaleOutlook(
                 width=width, height=height, peak_bytes=plan.picture_bytes, seconds=0.0
             )
-        candidate = self._candidates(request, CancelToken())[0]
+        candidate = self._runner.candidates(request.backend, CancelToken())[0]
         compiler, network = self._services.compiler(candidate), job.upscaler.network
         tiling = tiles_on(network, compiler, job.tile)
         peak = max(peak_on(network, compiler, tiling, shape) for shape in plan.shapes)
@@ -168,9 +170,6 @@ class UpscaleRunner:
         wanted = Wanted(request.size, request.scale, resampling, request.longest)
         folder = Destination(target.folder)
         return UpscaleJob((source,), wanted, folder, target.saving, upscaler, request.tile)
-
-    def _candidates(self, request: UpscaleRequest, cancel: Cancellation) -> list[Candidate]:
-        return self._runner.candidates(request.backend, PrecisionName.AUTO, cancel)
 
     def _blamed(
         self, candidates: list[Candidate], cancel: Cancellation
