@@ -45,7 +45,17 @@ _GUIDED = 2
 # The most cells of a level: pictures have at most 2048 pixels a side.
 _MAX_CELLS = 256 * 256
 
-_Shape = tuple[int, int, int, int, int, tuple[ImagePromptShape, ...]]
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The facts that a network follows from: picture in pixels, contexts, tokens, image prompts."""
+
+    height: int
+    width: int
+    contexts: int
+    tokens: int
+    rows: int
+    image_prompts: tuple[ImagePromptShape, ...]
 
 
 def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
@@ -143,21 +153,14 @@ class UNetDenoiser:
     ) -> Network:
         """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
         assert not references, "UNets take none"
-        shape = height, width, contexts, tokens, rows, image_prompts
+        shape = _Shape(height, width, contexts, tokens, rows, image_prompts)
         if shape not in self._networks:
-            self._networks[shape] = self._network(*shape)
+            self._networks[shape] = self._network(shape)
         return self._networks[shape]
 
-    def _network(
-        self,
-        height: int,
-        width: int,
-        contexts: int,
-        tokens: int,
-        rows: int,
-        image_prompts: tuple[ImagePromptShape, ...],
-    ) -> Network:
+    def _network(self, shape: _Shape) -> Network:
         config, downscale = self._config, self.checkpoint.latent.downscale
+        height, width, image_prompts = shape.height, shape.width, shape.image_prompts
         changes = self.checkpoint.changes
         coarsest = downscale << (len(config.down) - 1)
         halves_evenly = height % coarsest == 0 and width % coarsest == 0
@@ -172,12 +175,12 @@ class UNetDenoiser:
                 changes=changes,
                 image_prompts=image_prompts,
             ),
-            picture_dimensions(self.checkpoint, height, width, downscale, rows)
+            picture_dimensions(self.checkpoint, height, width, downscale, shape.rows)
             | {
                 f"{name}_side": offered(1, array.shape[1], _MAX_SIDE)
                 for name, array in self.size_inputs(height, width).items()
             }
-            | context_dimensions(contexts, tokens)
+            | context_dimensions(shape.contexts, shape.tokens)
             | _masked(image_prompts, (height // downscale, width // downscale), config),
         )
 
