@@ -95,13 +95,13 @@ def compiled_steps(shapes: ResultShapes, nodes: Iterable[NodeProto], run: Run) -
     return CompiledSteps(compiler.steps, leaving, compiler.sizes, shapes)
 
 
-def numbers_made(node: NodeProto, shapes: ResultShapes, *, offsets_apart: bool) -> dict[str, int]:
-    """Return the numbers of a node's results by name; with `offsets_apart` those of its part, too.
+def numbers_made(node: NodeProto, shapes: ResultShapes, run: Run) -> dict[str, int]:
+    """Return the numbers of a node's results in a run, by name.
 
-    A product with blocks that have offsets is then two, whose results are added.
+    A product with blocks that have offsets is two where these are apart, whose results are added.
     """
     sizes = {name: shapes.numbers(name) for name in node.output if name}
-    if offsets_apart and has_offsets(node):
+    if run.offsets_apart and has_offsets(node):
         first = node.output[0]
         sizes[f"{first}:part"] = sizes[first]
     return sizes
@@ -138,7 +138,7 @@ class _Compiler:
     def _compile(self, node: NodeProto, taken: Sequence[str]) -> None:
         waits = any(map(self._is_calculated, taken))
         names = list(dict.fromkeys(self._whole(name) for name in taken if self._is_value(name)))
-        sizes = numbers_made(node, self._shapes, offsets_apart=self._run.offsets_apart)
+        sizes = numbers_made(node, self._shapes, self._run)
         kind, made = node.op_type, node.output[0]
         if self._has_channels_last(kind, names):
             lasts = tuple(map(self._with_channels_last, names))

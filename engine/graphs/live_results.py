@@ -105,7 +105,7 @@ class _Run:
                 if node.op_type in _VIEWS:
                     wholes[made[0]] = taken[0]
                 else:
-                    sizes = numbers_made(node, shapes, offsets_apart=names.offsets_apart)
+                    sizes = numbers_made(node, shapes, names)
                     self._steps.append(_Step(node.op_type, taken, sizes))
         self._left = {wholes.get(name, name) for name in names.leaving}
 
