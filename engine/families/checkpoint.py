@@ -36,9 +36,16 @@ TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.TEX
 
 
 def name_of(path: Path) -> str:
-    """Return the name of a checkpoint's file without its suffix, or of its folder."""
-    # A dot in a folder's name begins no suffix.
-    return path.stem if path.is_file() else path.name
+    """Return the name of a checkpoint's file without its suffix, or of its folder.
+
+    Of a folder in Hugging Face's cache, `models--AUTHOR--NAME/snapshots/REVISION`, that is NAME.
+    """
+    if path.is_file():
+        return path.stem
+    repository = path.parent.parent.name
+    if path.parent.name == "snapshots" and repository.startswith("models--"):
+        return repository.rpartition("--")[2]
+    return path.name  # a dot in a folder's name begins no suffix
 
 
 @dataclass(frozen=True, slots=True)

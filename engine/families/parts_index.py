@@ -14,7 +14,7 @@ from engine.api.checkpoints import FittingFile, Gap
 from engine.api.request import ComponentFiles
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
-from engine.families.checkpoint import TEXT_ENCODERS, Component, IdentifiedCheckpoint
+from engine.families.checkpoint import TEXT_ENCODERS, Component, IdentifiedCheckpoint, name_of
 from engine.families.file_contents import ContentsReader, FileContents, read_header
 from engine.families.identify import require_tokenizers, supply
 from engine.families.registry import FAMILIES
@@ -118,6 +118,6 @@ def _rank(
     other_family = bool(contents.family) and contents.family != checkpoint.family
     sounds_wrong = not contents.family and not family.suits_file_name(component, name)
     order = 3 if other_family else 2 if sounds_wrong else 1 if contents.family else 0
-    mine = {*_WORDS.findall(checkpoint.path.stem.casefold())}
+    mine = {*_WORDS.findall(name_of(checkpoint.path).casefold())}
     shared = len(mine & {*_WORDS.findall(name)})
     return order, -shared, len(path.parts), str(path)

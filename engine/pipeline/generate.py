@@ -15,6 +15,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.embeddings.embedding import Embedding
 from engine.families.architecture import Conditioning, Texts
+from engine.families.checkpoint import name_of
 from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
@@ -236,7 +237,7 @@ class Generation:
     def _control_reports(self) -> tuple[ControlReport, ...]:
         read = self._read.controls
         acting = self._controls[0].reports(read.acting) if self._controls else ()
-        name = self._read.job.checkpoint.path.stem
+        name = name_of(self._read.job.checkpoint.path)
         own = tuple(
             own_map.read.report(name, own_map.map_sha256)
             for own_map in self._plan.own_maps[:1]

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
-from engine.families.checkpoint import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, name_of
 from engine.families.hints import CheckpointHints, LearntHints
 
 # huggingface.co/lodestones: 40 steps and a guidance of 3 are on the card of Chroma1-HD; Flash was
@@ -31,5 +31,5 @@ def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
 def is_flash(checkpoint: IdentifiedCheckpoint) -> bool:
     """Tell whether a checkpoint's name or card says that it was distilled to few steps."""
     cards = checkpoint.parts.denoiser.cards
-    names = (*(card.base_model for card in cards), checkpoint.path.stem)
+    names = (*(card.base_model for card in cards), name_of(checkpoint.path))
     return any("flash" in name.casefold() for name in names)

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.api.sentences import sentence
 from engine.api.values import SamplerName, ScheduleName
 from engine.checkpoints.sidecars import Card
-from engine.families.checkpoint import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, name_of
 from engine.families.hints import CheckpointHints, LearntHints
 from engine.graphs.flux import FluxConfig
 
@@ -64,6 +64,6 @@ def learnt_hints(checkpoint: IdentifiedCheckpoint) -> LearntHints | None:
         if facts.variant == KONTEXT:
             why = sentence("sampled as Kontext, which is stated")
         return LearntHints(_KONTEXT, why)
-    if _is_called(_KREAS, checkpoint.path.stem, facts.cards):
+    if _is_called(_KREAS, name_of(checkpoint.path), facts.cards):
         return LearntHints(_KREA, sentence("sampled as Krea, by its name"))
     return LearntHints(_DEV, sentence("sampled as dev: guidance is an input of it"))

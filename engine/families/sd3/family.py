@@ -9,7 +9,7 @@ from engine.api.prompts import PromptQuestion
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.family import Family
 from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
@@ -142,7 +142,7 @@ class StableDiffusion3(FlowFamily):
         transformer = config_in(parts, Component.DENOISER)
         if isinstance(transformer, Sd3Config):
             _require_fitting(parts, transformer)
-        names = (*(card.base_model for card in parts.denoiser.cards), path.stem)
+        names = (*(card.base_model for card in parts.denoiser.cards), name_of(path))
         latent = flux_latent_format(config_in(parts, Component.VAE), parts.vae, SD3)
         found = variant(transformer, names)
         return self.assembled(path, parts, found, latent, architecture_of)

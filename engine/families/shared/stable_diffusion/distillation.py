@@ -7,14 +7,13 @@ card, whose address is next to it; guidance 0 on a card means no guidance, which
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_configs import SchedulerFile
-from engine.families.checkpoint import Component, IdentifiedCheckpoint
+from engine.families.checkpoint import Component, IdentifiedCheckpoint, name_of
 from engine.families.hints import CheckpointHints, LearntHints
 from engine.graphs.unet import UNetConfig
 
@@ -106,13 +105,7 @@ def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, Sentence]]:
         source = as_it_is(card.source)
         yield card.base_model, source
         yield card.title, source
-    yield _name(checkpoint.path), sentence("the name of the file")
-
-
-def _name(path: Path) -> str:
-    """Return the name of a file or folder; for the Hugging Face cache, the repository's name."""
-    cached = path.parent.name == "snapshots" and path.parent.parent.name.startswith("models--")
-    return path.parent.parent.name.rpartition("--")[2] if cached else path.stem
+    yield name_of(checkpoint.path), sentence("the name of the file")
 
 
 def _trained_as(title: str) -> Sentence:
