@@ -49,7 +49,7 @@ def memory_of_job(
         needs,
         pictures=pictures,
         more_jobs=services.residency is not None,
-        free_bytes=memory.free + services.freeable_bytes,
+        free_bytes=services.available_bytes(memory),
         limit_bytes=allowance.of(memory),
         host=host,
     )

@@ -117,7 +117,7 @@ def _rounded_plan(
     """Plan the memory of a job by what is free now, with weights as the compiler rounds them."""
     needs = memory_needs(read, compiler, preview_bytes=allowance.preview_bytes)
     present = compiler.memory()
-    free, limit = present.free + services.freeable_bytes, allowance.of(present)
+    free, limit = services.available_bytes(present), allowance.of(present)
     planning = partial(
         memory_of_job,
         compiler=compiler,

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from backends.base import Cancellation
+from backends.base import Cancellation, MemoryInfo
 from engine.checkpoints.background_hash import BackgroundHash
 from engine.checkpoints.full_hash import FullHash
 from engine.checkpoints.known_files import KnownFiles
@@ -176,10 +176,10 @@ class JobServices:
             counted=self.counted,
         )
 
-    @property
-    def freeable_bytes(self) -> int:
-        """The bytes of weights that are kept loaded between jobs and can be freed."""
-        return self.residency.weight_bytes if self.residency else 0
+    def available_bytes(self, memory: MemoryInfo) -> int:
+        """Return the bytes of a device's memory that are free, or held by networks between jobs."""
+        kept = self.residency.weight_bytes(on_host=memory.integrated) if self.residency else 0
+        return memory.free + kept
 
     def want_hash(self, checkpoint: IdentifiedCheckpoint) -> None:
         """Have the checkpoint hashed in the background, if it is one file."""

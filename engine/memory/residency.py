@@ -13,13 +13,15 @@ class Resident:
 
     `returns_to` is the digest of its unpatched weights if it has side branches, else "". Loading it
     costs seconds, and another strength of its LoRAs then nothing; so it steps aside for merged
-    weights of the same origin, rather than being freed.
+    weights of the same origin, rather than being freed. `on_host`: the weights are in the host's
+    memory, not in that of a device with its own.
     """
 
     identity: str
     session: Session
     weight_bytes: int
     returns_to: str = ""
+    on_host: bool = True
 
 
 class Residency:
@@ -36,12 +38,14 @@ class Residency:
         self._aside: dict[str, Resident] = {}
         self._room_bytes = 0
 
-    @property
-    def weight_bytes(self) -> int:
-        """The bytes of all resident weights, which can be freed, as the plans estimate them."""
+    def weight_bytes(self, *, on_host: bool) -> int:
+        """Return the bytes of resident weights, which can be freed, as the plans estimate them.
+
+        They are those in the host's memory, or those in devices with their own.
+        """
         with self._lock:
             kept = (*self._residents.values(), *self._aside.values())
-            return sum(resident.weight_bytes for resident in kept)
+            return sum(resident.weight_bytes for resident in kept if resident.on_host is on_host)
 
     def make_room(self, room_bytes: int, used: Collection[str]) -> None:
         """Leave networks that the job does not use no more than these bytes; free what is more.

@@ -170,12 +170,14 @@ class NetworkPool:
         """Give the kept networks to the residency after success, if the memory plan has room."""
         if self._residency is None or not self.memory.resident:
             return
+        on_host = self.compiler.memory().integrated
         for (name, precision), kept in self._kept.items():
             prepared = self.compiler.prepared(kept.network, precision)
             weight_bytes = prepared.weight_bytes(self.memory.placement)
             identity = self._identity(kept.network, precision)
             origin = _origin(kept.network) if kept.network.branches is not None else ""
-            self._residency.give(name, Resident(identity, kept.session, weight_bytes, origin))
+            resident = Resident(identity, kept.session, weight_bytes, origin, on_host)
+            self._residency.give(name, resident)
         self._kept.clear()
 
     def close(self) -> None:

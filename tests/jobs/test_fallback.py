@@ -376,7 +376,7 @@ class FullOnce(CountingBackend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        if graph.name == "denoiser" and self._residency.weight_bytes:
+        if graph.name == "denoiser" and self._residency.weight_bytes(on_host=True):
             raise FULL
         return super().load(graph, artifact, device, progress, cancel)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from backends.base import Device, Graph, MemoryInfo, Precision
 from backends.null import Script
 from engine.api.image_prompts import ImagePrompt
 from engine.api.request import GenerateRequest
@@ -18,13 +19,20 @@ from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled
 from engine.families import identify
 from engine.jobs.attempts import JobResult
+from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.job_memory import MemoryAllowance
+from engine.jobs.job_plan import plan_job
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
-from engine.memory.residency import Residency
+from engine.memory.plan import budget_of
+from engine.memory.residency import Residency, Resident
 from engine.output import destination
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
 from tests.image_prompts.files import write_adapter, write_encoder, write_picture
+from tests.jobs.machines import GB, Machine
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -166,10 +174,41 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
 def test_without_room_nothing_stays(bench: Bench) -> None:
     enough = bench.run().plan.peak_bytes
     assert bench.runner.services.residency is not None
-    assert bench.runner.services.residency.weight_bytes > 10_000_000
+    assert bench.runner.services.residency.weight_bytes(on_host=True) > 10_000_000
     bench.run(msgspec.structs.replace(bench.request, memory_limit_bytes=enough - 1))
     assert bench.backend.open_now == []
-    assert bench.runner.services.residency.weight_bytes == 0
+    assert bench.runner.services.residency.weight_bytes(on_host=True) == 0
+
+
+@pytest.mark.parametrize("card", [False, True])
+def test_only_what_stays_in_the_memory_of_a_device_is_room_on_it(
+    tmp_path: Path, card: bool
+) -> None:
+    """After pictures on the processor a card has no more free memory than before."""
+    residency = Residency()
+    services = JobServices.in_cache(tmp_path / "cache", residency=residency)
+    backend = CountingBackend()
+    for name, gigabytes, on_host in (("denoiser", 5, True), ("vae_decoder", 3, False)):
+        graph = Graph(name, b"", {}, (), (), Precision.F32)
+        session = backend.load(graph, None, backend.probe()[0], lambda _done: None, CancelToken())
+        residency.give(name, Resident(name, session, gigabytes * GB, on_host=on_host))
+    request = a_request(write_checkpoint(tmp_path / "one"))
+    read = read_job(resolve_job(request, load_checkpoint(request)))
+    plan = plan_job(read, Machine(8 * GB, card=card).candidate, services, MemoryAllowance())
+    assert plan.memory.budget_bytes == budget_of((8 + (3 if card else 5)) * GB, None)
+
+
+def test_networks_that_a_card_holds_stay_in_its_own_memory(bench: Bench) -> None:
+    class Card(CountingBackend):
+        def memory(self, device: Device) -> MemoryInfo:
+            return MemoryInfo(64 * GB, 64 * GB, integrated=False)
+
+    bench.use(Card())
+    bench.run()
+    residency = bench.runner.services.residency
+    assert residency is not None
+    assert residency.weight_bytes(on_host=False) > 10_000_000
+    assert residency.weight_bytes(on_host=True) == 0
 
 
 def test_networks_of_a_stopped_job_do_not_stay(bench: Bench) -> None:
