@@ -9,6 +9,7 @@ import msgspec
 
 import backends
 from backends.base import Compilation, Device, Graph, ShapeProfile
+from engine import lora as engine_lora
 from engine import weights as engine_weights
 
 # The version of the artifacts' format; increase it when their content or their checks change.
@@ -46,7 +47,7 @@ def maker_digest(identity: str, runtime: str) -> str:
     `identity` is that of the network's session (`PreparedNetwork.identity`), `runtime` the
     backend's fingerprint of the device.
     """
-    parts = [FORMAT, _own_code(), _code_of_weights(), identity, runtime]
+    parts = [FORMAT, _own_code(), code_of_weights(), identity, runtime]
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 
@@ -63,9 +64,11 @@ def _own_code() -> str:
 
 
 @cache
-def _code_of_weights() -> str:
-    """Return the digest of the sources by which weights are converted, which change results."""
-    return code_digest(Path(engine_weights.__file__).parent)
+def code_of_weights() -> str:
+    """Return the digest of the sources by which weights are converted, and changed by LoRAs."""
+    files = engine_weights.__file__, engine_lora.__file__
+    digests = (code_digest(Path(file).parent) for file in files)
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def code_digest(folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 A working copy holds the weights without patches, so that all patched networks of a checkpoint
 share it. Patched weights are computed in memory, from the checkpoint's own numbers; those that are
-wanted again and again are kept in the cache, too.
+wanted again and again are kept in the cache, too, for as long as the code that computes them stays.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from backends.base import BlockForm, Cancellation, DType, WeightRef
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.compile.key import code_of_weights
 from engine.compile.network import Network
 from engine.errors import EngineError
 from engine.memory.plan import WeightPlacement
@@ -21,6 +22,9 @@ from engine.weights.packing import PackedWeight, bound_bytes, packing_of
 from engine.weights.sources import FileWeight, WeightSource
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
+
+# The digits of the digest of code in the names of merged weights.
+_CODE_DIGITS = 8
 
 
 def has_copy_of(
@@ -115,7 +119,7 @@ class WeightBinding:
         if self.merged is None or not patched:
             return bind(patched, self.element, report)
         name, element = self.network.name, self.element
-        key = _key(self.network.weights, name, element)
+        key = f"{_key(self.network.weights, name, element)}-{code_of_weights()[:_CODE_DIGITS]}"
         found = _find(self.merged.copies, key, patched, awaited)
         if found is not None:
             return found

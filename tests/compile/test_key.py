@@ -198,6 +198,21 @@ def test_sizes_count_as_far_as_the_runtime_says(
     assert bench.compiles == compiles
 
 
+def test_the_code_of_weights_is_that_of_conversions_and_of_loras(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def with_newer(room: str) -> str:
+        def digest(folder: Path) -> str:
+            return folder.name.replace(room, "newer")
+
+        monkeypatch.setattr(key, "code_digest", digest)
+        return key.code_of_weights.__wrapped__()
+
+    now, graphs, weights, lora = map(with_newer, ("no room", "graphs", "weights", "lora"))
+    assert now == graphs
+    assert len({now, weights, lora}) == 3
+
+
 def test_the_digest_of_code_is_of_every_file_and_its_name(tmp_path: Path) -> None:
     (tmp_path / "runtime").mkdir()
     file = tmp_path / "runtime" / "options.py"

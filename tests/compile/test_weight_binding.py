@@ -212,6 +212,18 @@ def test_merged_weights_of_another_lora_or_checkpoint_are_not_taken(
     np.testing.assert_array_equal(found.array, patching.expected(0.2))
 
 
+def test_merged_weights_of_another_version_of_the_arithmetic_are_not_taken(
+    patching: Patching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two versions share a cache, and one may mend what the other computes wrongly."""
+    for _ in range(2):
+        patching.bound(patching.network(0.2), WeightPlacement.MEMORY)
+    _wait_for(patching.merged.copies)
+    monkeypatch.setattr("engine.compile.weight_binding.code_of_weights", lambda: "newer")
+    found = patching.bound(patching.network(0.2), WeightPlacement.MEMORY)[PATCHED]
+    assert isinstance(found, ComputedArray)
+
+
 def _wait_for(copies: WorkingCopies) -> None:
     """Wait for the thread that writes copies."""
     deadline = monotonic() + 60
