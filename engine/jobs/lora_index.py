@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.lora_files import LoraInfo
+from engine.api.lora_names import LORA_SUFFIXES
 from engine.lora.files_below import ListedLora, list_below, list_one
 from engine.lora.known_loras import KnownLoras
 
@@ -54,7 +55,8 @@ class LoraIndex:
                 infos.append(_bare(listed) if info is None else _placed(info, listed))
             yield from _parts(infos)
             yield None
-        self._known.forget(looked_through, present)
+        # The list of all models knows other files there, too.
+        self._known.forget(looked_through, present, LORA_SUFFIXES)
         # A first listing may take minutes, and end with the program.
         for start in range(0, max(1, len(unread)), KEPT_TOGETHER):
             yield from self._read(unread[start : start + KEPT_TOGETHER])

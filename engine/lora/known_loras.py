@@ -19,6 +19,7 @@ from engine.cached_state import recall
 from engine.checkpoints.index import Stamp
 from engine.checkpoints.known_files import is_settled
 from engine.durable import replace_file
+from engine.folders import has_suffix
 from engine.lora.file_names import FileNames
 from engine.lora.files_below import ListedLora
 from engine.lora.hashes import LoraHashes
@@ -113,12 +114,21 @@ class KnownLoras:
             self._entries[listed.path] = _Entry(listed.stamp, listed.cards, facts)
             self._unsaved.add(listed.path)
 
-    def forget(self, folders: Iterable[str], present: Collection[str]) -> None:
-        """Drop the files below these folders that are not present."""
+    def forget(
+        self,
+        folders: Iterable[str],
+        present: Collection[str],
+        suffixes: Collection[str] | None = None,
+    ) -> None:
+        """Drop the files below these folders that are not present, of those with some suffixes."""
         below = tuple(f"{folder}{os.sep}" for folder in folders)
         with self._lock:
             gone = [
-                path for path in self._entries if path.startswith(below) and path not in present
+                path
+                for path in self._entries
+                if path.startswith(below)
+                and path not in present
+                and (suffixes is None or has_suffix(path, suffixes))
             ]
             for path in gone:
                 del self._entries[path]

@@ -10,7 +10,8 @@ from engine.checkpoints.known_files import SETTLED_NS
 from engine.jobs import lora_index
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import CHUNK, LoraIndex, Part
-from engine.lora.files_below import ListedLora
+from engine.lora.files_below import ListedLora, list_one
+from engine.lora.hashes import LoraHashes
 from engine.lora.known_loras import KnownLoras
 from tests.checkpoints.files import write_sparse
 
@@ -71,6 +72,26 @@ def run(index: LoraIndex, *folders: Path) -> tuple[list[Part], tuple[str, ...]]:
             parts.append(next(looking))
         except StopIteration as end:
             return parts, end.value
+
+
+def test_facts_about_other_models_below_the_folders_stay(
+    loras: Path, tmp_path: Path, reader: Reader
+) -> None:
+    """Such as a hash, for which gigabytes were read."""
+    known, hashes = KnownLoras(clock=lambda: 2**62), LoraHashes("ab" * 32, None, "cd" * 6)
+    paths = loras / "flux.gguf", loras / "gone.safetensors"
+    for path in paths:
+        path.write_bytes(b"numbers")
+        listed = list_one(path)
+        assert listed is not None
+        known.note(listed, hashes=hashes)
+    (model, gone) = (list_one(path) for path in paths)
+    assert model is not None
+    assert gone is not None
+    paths[1].unlink()
+    run(LoraIndex(known, reader), loras)
+    assert known.of(model).hashes == hashes
+    assert known.of(gone).hashes is None
 
 
 def last(index: LoraIndex, *folders: Path) -> dict[str, LoraInfo]:
