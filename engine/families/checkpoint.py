@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import is_
 from pathlib import Path
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
@@ -229,16 +230,23 @@ class IdentifiedCheckpoint:
         return replace(self, patches=acting) if acting or self.patches else self
 
     def with_changes(self, changes: NetworkChanges) -> "IdentifiedCheckpoint":
-        """Return the checkpoint with the networks of all checkpoints of the job changed so.
+        """Return the checkpoint with its networks changed so; itself if they are so already.
 
-        It is itself if they are so already. Networks that are not changed have the same identity as
-        before.
+        Networks that are not changed have the same identity as before.
         """
-        if changes == self.changes:
+        return self if changes == self.changes else replace(self, changes=changes)
+
+    def with_each(
+        self, change: Callable[["IdentifiedCheckpoint"], "IdentifiedCheckpoint"], *, refiner: bool
+    ) -> "IdentifiedCheckpoint":
+        """Return the checkpoint with a change to all checkpoints of the job, or all but a refiner.
+
+        It is itself if none changes.
+        """
+        seconds = self.second_checkpoints
+        own = change(self)
+        finishing = change(self.refiner) if refiner and self.refiner else self.refiner
+        later = tuple(second and second.with_each(change, refiner=refiner) for second in seconds)
+        if own is self and finishing is self.refiner and all(map(is_, later, seconds)):
             return self
-
-        def changed(other: "IdentifiedCheckpoint | None") -> "IdentifiedCheckpoint | None":
-            return other.with_changes(changes) if other else None
-
-        refiner, later = changed(self.refiner), tuple(map(changed, self.second_checkpoints))
-        return replace(self, changes=changes, refiner=refiner, second_checkpoints=later)
+        return replace(own, refiner=finishing, second_checkpoints=later)

@@ -10,9 +10,13 @@ from PIL import Image
 from backends.base import Array
 from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer
+from engine.api.request import RefinerChoice
 from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
+from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
 from tests.checkpoints.arrays import write_arrays
 from tests.control.lllite_sample import module_weights
 from tests.guard.folders import write_sdxl_folder
@@ -106,6 +110,19 @@ def test_each_tile_is_led_by_its_part_of_the_map(folder: Path) -> None:
     right = psnr(first[:, -SIDE:], other[:, -SIDE:])
     assert right < 45
     assert left > right + 10
+
+
+def test_a_refiner_is_not_led_whichever_pass_it_finishes(folder: Path) -> None:
+    write_sdxl_folder(folder / "second")
+    write_sdxl_folder(folder / "refiner")
+    refiner = RefinerChoice(checkpoint=str(folder / "refiner"), switch_at=0.5)
+    for seconds in ((), (SecondPass(checkpoint=str(folder / "second")),)):
+        request = a_request(
+            folder / "sdxl", controls=(layer(folder),), refiner=refiner, second_passes=seconds
+        )
+        read = read_job(resolve_job(request, load_checkpoint(request)))
+        led = [one.checkpoint.changes.lllite is not None for one in read.passes]
+        assert led == [True] * (1 + len(seconds)) + [False]
 
 
 def test_the_denoiser_is_loaded_once_for_all_pictures(folder: Path) -> None:

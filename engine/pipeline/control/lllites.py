@@ -49,9 +49,8 @@ def with_control_inputs(
     if found is None and not residuals:
         return checkpoint
     lllite = found.inputs.layers if found else None
-    changes = replace(checkpoint.changes, lllite=lllite, residuals=residuals)
-    later = tuple(
-        second and second.with_changes(changes) for second in checkpoint.second_checkpoints
-    )
-    led = checkpoint.with_changes(changes)
-    return replace(led, refiner=checkpoint.refiner, second_checkpoints=later)
+
+    def led(one: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
+        return one.with_changes(replace(one.changes, lllite=lllite, residuals=residuals))
+
+    return checkpoint.with_each(led, refiner=False)

@@ -90,14 +90,14 @@ def with_reference(
     """
     if read is None:
         return checkpoint
-    layers = checkpoint.architecture.denoiser.reference_layers(read.layer.weight)
-    later = tuple(
-        second and with_reference(second, read) for second in checkpoint.second_checkpoints
-    )
-    own = checkpoint
-    if layers:
-        own = checkpoint.with_changes(replace(checkpoint.changes, reference=ReferenceForm(layers)))
-    return replace(own, refiner=checkpoint.refiner, second_checkpoints=later)
+    weight = read.layer.weight
+
+    def attending(one: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
+        layers = one.architecture.denoiser.reference_layers(weight)
+        form = ReferenceForm(layers) if layers else None
+        return one.with_changes(replace(one.changes, reference=form))
+
+    return checkpoint.with_each(attending, refiner=False)
 
 
 @dataclass(slots=True, eq=False)
