@@ -1,6 +1,7 @@
 """The shared vocabulary: enumerations and errors used in requests, records and messages."""
 
 from enum import StrEnum
+from typing import Self
 
 import msgspec
 
@@ -8,135 +9,78 @@ from engine.api.remedies import Remedy
 from engine.api.sentences import InEnglish, Sentence, Text, as_it_is, sentence
 
 
-class SamplerName(StrEnum):
-    """The sampler: the numerical method that solves the diffusion equation.
+class _Labelled(StrEnum):
+    """Names with labels, stated as `NAME = value, label`; the value is Safelight's identifier.
 
-    The value is Safelight's identifier.
+    A tool's label is its display name; that of a method is the one that A1111 writes into pictures.
     """
 
-    EULER = "euler"
-    EULER_ANCESTRAL = "euler_a"
-    HEUN = "heun"
-    LMS = "lms"
-    DPM2 = "dpm2"
-    DPM2_ANCESTRAL = "dpm2_a"
-    DPM_FAST = "dpm_fast"
-    DPM_ADAPTIVE = "dpm_adaptive"
-    DPMPP_2S_ANCESTRAL = "dpmpp_2s_a"
-    DPMPP_2M = "dpmpp_2m"
-    DPMPP_SDE = "dpmpp_sde"
-    DPMPP_2M_SDE = "dpmpp_2m_sde"
-    DPMPP_2M_SDE_HEUN = "dpmpp_2m_sde_heun"
-    DPMPP_3M_SDE = "dpmpp_3m_sde"
-    RESTART = "restart"
-    RES_MULTISTEP = "res_multistep"
-    DEIS = "deis"
-    UNIPC = "unipc"
-    UNIPC_BH2 = "unipc_bh2"
-    PLMS = "plms"
-    DDIM = "ddim"
-    DDPM = "ddpm"
-    EULER_CFG_PP = "euler_cfg_pp"
-    EULER_ANCESTRAL_CFG_PP = "euler_a_cfg_pp"
-    DDIM_CFG_PP = "ddim_cfg_pp"
-    LCM = "lcm"
-    TCD = "tcd"
+    label: str
 
-    @property
-    def label(self) -> str:
-        """The sampler's common name, which A1111 writes into a picture."""
-        return _SAMPLER_LABELS[self]
+    def __new__(cls, value: str, label: str) -> Self:
+        """Make a member, which is the text `value`."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.label = label
+        return member
 
 
-_SAMPLER_LABELS = {
-    SamplerName.EULER: "Euler",
-    SamplerName.EULER_ANCESTRAL: "Euler a",
-    SamplerName.HEUN: "Heun",
-    SamplerName.LMS: "LMS",
-    SamplerName.DPM2: "DPM2",
-    SamplerName.DPM2_ANCESTRAL: "DPM2 a",
-    SamplerName.DPM_FAST: "DPM fast",
-    SamplerName.DPM_ADAPTIVE: "DPM adaptive",
-    SamplerName.DPMPP_2S_ANCESTRAL: "DPM++ 2S a",
-    SamplerName.DPMPP_2M: "DPM++ 2M",
-    SamplerName.DPMPP_SDE: "DPM++ SDE",
-    SamplerName.DPMPP_2M_SDE: "DPM++ 2M SDE",
-    SamplerName.DPMPP_2M_SDE_HEUN: "DPM++ 2M SDE Heun",
-    SamplerName.DPMPP_3M_SDE: "DPM++ 3M SDE",
-    SamplerName.RESTART: "Restart",
-    SamplerName.RES_MULTISTEP: "Res Multistep",
-    SamplerName.DEIS: "DEIS",
-    SamplerName.UNIPC: "UniPC",
-    SamplerName.UNIPC_BH2: "UniPC BH2",
-    SamplerName.PLMS: "PLMS",
-    SamplerName.DDIM: "DDIM",
-    SamplerName.DDPM: "DDPM",
-    SamplerName.EULER_CFG_PP: "Euler CFG++",
-    SamplerName.EULER_ANCESTRAL_CFG_PP: "Euler a CFG++",
-    SamplerName.DDIM_CFG_PP: "DDIM CFG++",
-    SamplerName.LCM: "LCM",
-    SamplerName.TCD: "TCD",
-}
+class SamplerName(_Labelled):
+    """The sampler: the numerical method that solves the diffusion equation."""
+
+    EULER = "euler", "Euler"
+    EULER_ANCESTRAL = "euler_a", "Euler a"
+    HEUN = "heun", "Heun"
+    LMS = "lms", "LMS"
+    DPM2 = "dpm2", "DPM2"
+    DPM2_ANCESTRAL = "dpm2_a", "DPM2 a"
+    DPM_FAST = "dpm_fast", "DPM fast"
+    DPM_ADAPTIVE = "dpm_adaptive", "DPM adaptive"
+    DPMPP_2S_ANCESTRAL = "dpmpp_2s_a", "DPM++ 2S a"
+    DPMPP_2M = "dpmpp_2m", "DPM++ 2M"
+    DPMPP_SDE = "dpmpp_sde", "DPM++ SDE"
+    DPMPP_2M_SDE = "dpmpp_2m_sde", "DPM++ 2M SDE"
+    DPMPP_2M_SDE_HEUN = "dpmpp_2m_sde_heun", "DPM++ 2M SDE Heun"
+    DPMPP_3M_SDE = "dpmpp_3m_sde", "DPM++ 3M SDE"
+    RESTART = "restart", "Restart"
+    RES_MULTISTEP = "res_multistep", "Res Multistep"
+    DEIS = "deis", "DEIS"
+    UNIPC = "unipc", "UniPC"
+    UNIPC_BH2 = "unipc_bh2", "UniPC BH2"
+    PLMS = "plms", "PLMS"
+    DDIM = "ddim", "DDIM"
+    DDPM = "ddpm", "DDPM"
+    EULER_CFG_PP = "euler_cfg_pp", "Euler CFG++"
+    EULER_ANCESTRAL_CFG_PP = "euler_a_cfg_pp", "Euler a CFG++"
+    DDIM_CFG_PP = "ddim_cfg_pp", "DDIM CFG++"
+    LCM = "lcm", "LCM"
+    TCD = "tcd", "TCD"
 
 
-class ScheduleName(StrEnum):
-    """The schedule of the sampler's noise levels. The value is Safelight's identifier."""
+class ScheduleName(_Labelled):
+    """The schedule of the sampler's noise levels."""
 
-    NORMAL = "normal"
-    KARRAS = "karras"
-    SIMPLE = "simple"
-    SGM_UNIFORM = "sgm_uniform"
-    BETA = "beta"
-    EXPONENTIAL = "exponential"
-    POLYEXPONENTIAL = "polyexponential"
-    KL_OPTIMAL = "kl_optimal"
-    ALIGN_YOUR_STEPS = "align_your_steps"
-    UNIFORM = "uniform"
-    DDIM = "ddim"
-    LINEAR_QUADRATIC = "linear_quadratic"
-
-    @property
-    def label(self) -> str:
-        """The name that A1111 writes as "Schedule type"."""
-        return _SCHEDULE_LABELS[self]
+    NORMAL = "normal", "Normal"
+    KARRAS = "karras", "Karras"
+    SIMPLE = "simple", "Simple"
+    SGM_UNIFORM = "sgm_uniform", "SGM Uniform"
+    BETA = "beta", "Beta"
+    EXPONENTIAL = "exponential", "Exponential"
+    POLYEXPONENTIAL = "polyexponential", "Polyexponential"
+    KL_OPTIMAL = "kl_optimal", "KL Optimal"
+    ALIGN_YOUR_STEPS = "align_your_steps", "Align Your Steps"
+    UNIFORM = "uniform", "Uniform"
+    DDIM = "ddim", "DDIM"
+    LINEAR_QUADRATIC = "linear_quadratic", "Linear Quadratic"
 
 
-_SCHEDULE_LABELS = {
-    ScheduleName.NORMAL: "Normal",
-    ScheduleName.KARRAS: "Karras",
-    ScheduleName.SIMPLE: "Simple",
-    ScheduleName.SGM_UNIFORM: "SGM Uniform",
-    ScheduleName.BETA: "Beta",
-    ScheduleName.EXPONENTIAL: "Exponential",
-    ScheduleName.POLYEXPONENTIAL: "Polyexponential",
-    ScheduleName.KL_OPTIMAL: "KL Optimal",
-    ScheduleName.ALIGN_YOUR_STEPS: "Align Your Steps",
-    ScheduleName.UNIFORM: "Uniform",
-    ScheduleName.DDIM: "DDIM",
-    ScheduleName.LINEAR_QUADRATIC: "Linear Quadratic",
-}
-
-
-class ConventionName(StrEnum):
+class ConventionName(_Labelled):
     """The tool whose conventions a picture follows; `engine.api.conventions` spells them out."""
 
-    A1111 = "a1111"
-    COMFY = "comfy"
-    DIFFUSERS = "diffusers"
-    INVOKE = "invoke"
-
-    @property
-    def label(self) -> str:
-        """The tool's display name."""
-        return _TOOLS[self]
-
-
-_TOOLS = {
-    ConventionName.A1111: "AUTOMATIC1111",
-    ConventionName.COMFY: "ComfyUI",
-    ConventionName.DIFFUSERS: "diffusers",
-    ConventionName.INVOKE: "InvokeAI",
-}
+    A1111 = "a1111", "AUTOMATIC1111"
+    COMFY = "comfy", "ComfyUI"
+    DIFFUSERS = "diffusers", "diffusers"
+    INVOKE = "invoke", "InvokeAI"
 
 
 class PrecisionName(StrEnum):
