@@ -12,7 +12,7 @@ from app.form.generation import OPTIONS, GenerationState
 from app.form.options import GROUPS, OptionGroup
 from app.library.checkpoint_declarations import NO_DECLARATION
 from engine.api.fields import RequestField, fields_of
-from engine.api.method_options import sampler_options_of, schedule_options_of
+from engine.api.methods import sampler_options_of, schedule_options_of
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
 from ui.checkpoint_labels import part_label

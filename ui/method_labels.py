@@ -1,7 +1,7 @@
 """Samplers, schedules and tools in the window: their order and descriptions."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from PySide6.QtCore import QCoreApplication
 
@@ -18,6 +18,7 @@ from engine.api.conventions import (
     TextCleaning,
     choice_of,
 )
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 
 translate = QCoreApplication.translate
@@ -46,17 +47,6 @@ _WORDS = (
 def method_name(method: SamplerName | ScheduleName) -> str:
     """Return the name of a sampler or a schedule."""
     return translate("methods", method.label) if method.label in _WORDS else method.label
-
-
-class SamplerAbout(NamedTuple):
-    """A sampler's description, and the noise and the evaluations of the denoiser in each step.
-
-    `adds_noise` is True if steps add noise, None if that depends on the tool.
-    """
-
-    text: str
-    adds_noise: bool | None = False
-    evaluations: int = 1
 
 
 # The most popular samplers first; related samplers are next to each other.
@@ -119,97 +109,58 @@ SCHEDULE_GROUPS: Mapping[str, tuple[ScheduleName, ...]] = {
         ScheduleName.LINEAR_QUADRATIC,
     ),
 }
-SAMPLERS: Mapping[SamplerName, SamplerAbout] = {
-    SamplerName.EULER: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "The simplest; soft and dependable.")
+_SAMPLERS: Mapping[SamplerName, str] = {
+    SamplerName.EULER: QT_TRANSLATE_NOOP("methods", "The simplest; soft and dependable."),
+    SamplerName.EULER_ANCESTRAL: QT_TRANSLATE_NOOP(
+        "methods", "Lively and soft, good in few steps."
     ),
-    SamplerName.EULER_ANCESTRAL: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Lively and soft, good in few steps."), adds_noise=True
+    SamplerName.HEUN: QT_TRANSLATE_NOOP("methods", "Euler with each step corrected; exact."),
+    SamplerName.LMS: QT_TRANSLATE_NOOP("methods", "Euler that looks back at earlier steps."),
+    SamplerName.DPM2: QT_TRANSLATE_NOOP("methods", "Looks ahead to the middle of each step."),
+    SamplerName.DPM2_ANCESTRAL: QT_TRANSLATE_NOOP(
+        "methods", "DPM2 with noise; detailed and lively."
     ),
-    SamplerName.HEUN: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Euler with each step corrected; exact."), evaluations=2
+    SamplerName.DPM_FAST: QT_TRANSLATE_NOOP(
+        "methods", "Takes three evaluations together; wants many steps."
     ),
-    SamplerName.LMS: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Euler that looks back at earlier steps.")
+    SamplerName.DPM_ADAPTIVE: QT_TRANSLATE_NOOP(
+        "methods", "Finds its own steps, whatever their number in the form."
     ),
-    SamplerName.DPM2: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Looks ahead to the middle of each step."), evaluations=2
+    SamplerName.DPMPP_2S_ANCESTRAL: QT_TRANSLATE_NOOP("methods", "Sharp, with a look ahead."),
+    SamplerName.DPMPP_2M: QT_TRANSLATE_NOOP("methods", "Sharp and quick; right for most."),
+    SamplerName.DPMPP_SDE: QT_TRANSLATE_NOOP("methods", "Rich in detail in few steps."),
+    SamplerName.DPMPP_2M_SDE: QT_TRANSLATE_NOOP("methods", "As DPM++ 2M, with richer detail."),
+    SamplerName.DPMPP_2M_SDE_HEUN: QT_TRANSLATE_NOOP(
+        "methods", "As DPM++ 2M SDE, otherwise corrected."
     ),
-    SamplerName.DPM2_ANCESTRAL: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "DPM2 with noise; detailed and lively."),
-        adds_noise=True,
-        evaluations=2,
+    SamplerName.DPMPP_3M_SDE: QT_TRANSLATE_NOOP(
+        "methods", "Looks further back; wants 30 steps or more."
     ),
-    SamplerName.DPM_FAST: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Takes three evaluations together; wants many steps."),
-        adds_noise=None,
+    SamplerName.RESTART: QT_TRANSLATE_NOOP(
+        "methods", "Goes back and over some steps again; exact."
     ),
-    SamplerName.DPM_ADAPTIVE: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Finds its own steps, whatever their number in the form."),
-        adds_noise=None,
+    SamplerName.RES_MULTISTEP: QT_TRANSLATE_NOOP(
+        "methods", "Looks back at one step; close to DPM++ 2M."
     ),
-    SamplerName.DPMPP_2S_ANCESTRAL: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Sharp, with a look ahead."), adds_noise=True, evaluations=2
+    SamplerName.DEIS: QT_TRANSLATE_NOOP("methods", "Looks back at earlier steps; good in few."),
+    SamplerName.UNIPC: QT_TRANSLATE_NOOP("methods", "Predicts and corrects; good in few steps."),
+    SamplerName.UNIPC_BH2: QT_TRANSLATE_NOOP(
+        "methods", "UniPC by another of its paper's formulas."
     ),
-    SamplerName.DPMPP_2M: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Sharp and quick; right for most.")
+    SamplerName.PLMS: QT_TRANSLATE_NOOP("methods", "What the first release came with."),
+    SamplerName.DDIM: QT_TRANSLATE_NOOP("methods", "One of the first; soft and predictable."),
+    SamplerName.DDPM: QT_TRANSLATE_NOOP(
+        "methods", "Back along the way of the training; wants many steps."
     ),
-    SamplerName.DPMPP_SDE: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Rich in detail in few steps."), adds_noise=True, evaluations=2
+    SamplerName.EULER_CFG_PP: QT_TRANSLATE_NOOP("methods", "Euler for guidance from 0 to 2."),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: QT_TRANSLATE_NOOP(
+        "methods", "Euler a for guidance from 0 to 2."
     ),
-    SamplerName.DPMPP_2M_SDE: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "As DPM++ 2M, with richer detail."), adds_noise=True
+    SamplerName.DDIM_CFG_PP: QT_TRANSLATE_NOOP(
+        "methods", "DDIM with guidance that stays closer to real pictures."
     ),
-    SamplerName.DPMPP_2M_SDE_HEUN: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "As DPM++ 2M SDE, otherwise corrected."), adds_noise=True
-    ),
-    SamplerName.DPMPP_3M_SDE: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Looks further back; wants 30 steps or more."), adds_noise=True
-    ),
-    SamplerName.RESTART: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Goes back and over some steps again; exact."),
-        adds_noise=True,
-        evaluations=2,
-    ),
-    SamplerName.RES_MULTISTEP: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Looks back at one step; close to DPM++ 2M.")
-    ),
-    SamplerName.DEIS: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Looks back at earlier steps; good in few.")
-    ),
-    SamplerName.UNIPC: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Predicts and corrects; good in few steps.")
-    ),
-    SamplerName.UNIPC_BH2: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "UniPC by another of its paper's formulas.")
-    ),
-    SamplerName.PLMS: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "What the first release came with.")
-    ),
-    SamplerName.DDIM: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "One of the first; soft and predictable.")
-    ),
-    SamplerName.DDPM: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Back along the way of the training; wants many steps."),
-        adds_noise=True,
-    ),
-    SamplerName.EULER_CFG_PP: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Euler for guidance from 0 to 2.")
-    ),
-    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "Euler a for guidance from 0 to 2."), adds_noise=True
-    ),
-    SamplerName.DDIM_CFG_PP: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "DDIM with guidance that stays closer to real pictures.")
-    ),
-    SamplerName.LCM: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "For LCM models: 2 to 8 steps, low guidance."),
-        adds_noise=True,
-    ),
-    SamplerName.TCD: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "For TCD models: 4 to 8 steps, low guidance."),
-        adds_noise=True,
-    ),
+    SamplerName.LCM: QT_TRANSLATE_NOOP("methods", "For LCM models: 2 to 8 steps, low guidance."),
+    SamplerName.TCD: QT_TRANSLATE_NOOP("methods", "For TCD models: 4 to 8 steps, low guidance."),
 }
 _SCHEDULES: Mapping[ScheduleName, str] = {
     ScheduleName.NORMAL: QT_TRANSLATE_NOOP("methods", "Even in the time of the training."),
@@ -270,16 +221,16 @@ def group_label(name: str) -> str:
 
 def sampler_about(name: SamplerName) -> str:
     """Return a description of a sampler in two or three sentences."""
-    about = SAMPLERS[name]
-    parts = [translate("methods", about.text)]
-    match about.adds_noise:
+    facts = SAMPLER_FACTS[name]
+    parts = [translate("methods", _SAMPLERS[name])]
+    match facts.adds_noise:
         case True:
             parts.append(translate("methods", "Adds noise: more steps change the picture."))
         case False:
             parts.append(translate("methods", "Adds no noise: more steps refine the picture."))
         case None:
             parts.append(translate("methods", "Adds noise in AUTOMATIC1111, none elsewhere."))
-    if about.evaluations > 1:
+    if facts.evaluations > 1:
         parts.append(translate("methods", "A step takes twice as long."))
     return " ".join(parts)
 

@@ -18,7 +18,7 @@ from engine.api.features import Features
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.lora import LoraChoice
 from engine.api.masks import Margins, default_strength
-from engine.api.method_options import sampler_options_of, schedule_options_of
+from engine.api.methods import sampler_options_of, schedule_options_of
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import InputRole, SamplerName, ScheduleName
 

@@ -9,7 +9,7 @@ from app.form.generation import GenerationState
 from engine.api.denoiser_options import FreeUVersion
 from engine.api.features import GuidanceKind, OptionalSetting
 from engine.api.fields import RequestField, fields_of
-from engine.api.method_options import SAMPLER_OPTIONS, SCHEDULE_OPTIONS
+from engine.api.methods import SCHEDULE_OPTIONS, options_of
 from engine.api.request import GenerateRequest
 from engine.api.values import InputRole
 
@@ -119,7 +119,7 @@ def _acts(form: GenerationState, option: str) -> bool:
     group, _, name = option.rpartition(".")
     match group, name:
         case "sampler_options", _:
-            return name in SAMPLER_OPTIONS.get(effective.sampler, ())
+            return name in options_of(effective.sampler)
         case "schedule_options", _:
             return name in SCHEDULE_OPTIONS.get(effective.schedule, ())
         case "guidance_options", _:

@@ -6,6 +6,7 @@ from itertools import groupby, islice
 
 import msgspec
 
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.second_passes import needs_file
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
@@ -27,7 +28,6 @@ from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.found_upscalers import require_upscaler
 from engine.pipeline.known_embeddings import known_embeddings
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras, one_after_another
-from engine.sampling.samplers import SAMPLERS
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.lora_strengths import RunLength
 from engine.upscalers.reading import Upscaler
@@ -208,7 +208,7 @@ def _loras_of(
             read, request = job.loras_of(pass_.second.number), pass_.request_of(request)
             if found[0].mode is not None:
                 request = msgspec.structs.replace(request, lora_mode=found[0].mode)
-        evaluations = SAMPLERS[pass_.request.sampler].evaluations
+        evaluations = SAMPLER_FACTS[pass_.request.sampler].evaluations
         run = RunLength(pass_.denoising.steps, evaluations, pass_.request.steps)
         found.append(read(request, run))
     counts = [sum(pass_.run == run for pass_ in passes) for run in range(len(found))]

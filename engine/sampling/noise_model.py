@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, PredictionType, SamplerName, ScheduleName
@@ -19,22 +20,7 @@ from engine.sampling.schedules.edm import EdmLevels, EdmSchedule
 from engine.sampling.schedules.flow import FlowSchedule
 from engine.sampling.schedules.training import NoiseSchedule
 
-# Samplers that integrate dx/dt = (x - picture) / t, then those that add noise on straight paths.
-FLOW_SAMPLERS = (
-    SamplerName.EULER,
-    SamplerName.HEUN,
-    SamplerName.DPM2,
-    SamplerName.LMS,
-    SamplerName.DPMPP_2M,
-    SamplerName.RES_MULTISTEP,
-    SamplerName.DEIS,
-    SamplerName.EULER_ANCESTRAL,
-    SamplerName.DPMPP_2S_ANCESTRAL,
-    SamplerName.DPMPP_SDE,
-    SamplerName.DPMPP_2M_SDE,
-    SamplerName.DPMPP_2M_SDE_HEUN,
-    SamplerName.DPMPP_3M_SDE,
-)
+FLOW_SAMPLERS = tuple(name for name, facts in SAMPLER_FACTS.items() if facts.takes_flows)
 # Schedules spaced by training levels or times.
 FLOW_SCHEDULES = (
     ScheduleName.SIMPLE,

@@ -15,7 +15,7 @@ from engine.api.limits import (
     MAX_STEPS,
     MIN_SIDE,
 )
-from engine.api.method_options import sampler_options_of, schedule_options_of
+from engine.api.methods import sampler_options_of, schedule_options_of
 from engine.api.request import (
     ComponentFiles,
     GenerateRequest,

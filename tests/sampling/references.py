@@ -11,7 +11,6 @@ from typing import Any
 
 from engine.sampling.samplers import (
     SdeCorrection,
-    StepControl,
     dpm2,
     dpm2_ancestral,
     dpm_adaptive,
@@ -26,6 +25,7 @@ from engine.sampling.samplers import (
     heun,
     lms,
 )
+from engine.sampling.samplers.dpm_adaptive import StepControl
 from engine.sampling.types import Sampler
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine.api.conventions import CONVENTIONS
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName, ErrorCode, PredictionType, SamplerName, ScheduleName
 from engine.errors import EngineError
@@ -21,7 +22,6 @@ from engine.sampling.noise_model import (
     VarianceExploding,
 )
 from engine.sampling.plan import plan_sampling
-from engine.sampling.samplers import SAMPLERS
 from engine.sampling.schedules import FlowSchedule
 from engine.sampling.types import Latent
 from tests.metadata.records import PLAIN_REQUEST
@@ -105,7 +105,9 @@ def test_a_tool_may_move_and_count_levels_otherwise() -> None:
     np.testing.assert_allclose(small[:-1], expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("sampler", [one for one in FLOW_SAMPLERS if not SAMPLERS[one].uses_noise])
+@pytest.mark.parametrize(
+    "sampler", [one for one in FLOW_SAMPLERS if not SAMPLER_FACTS[one].adds_noise]
+)
 @pytest.mark.parametrize("convention", ConventionName)
 def test_samplers_converge_to_the_exact_solution(
     convention: ConventionName, sampler: SamplerName

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.request import SamplerOptions
 from engine.api.values import PredictionType, SamplerName
 from engine.sampling.denoiser import Denoiser
@@ -24,7 +25,7 @@ from tests.sampling.test_flow import DEVIATION, MEAN, NOISE, asked, sampled, vel
 
 Exact = NDArray[np.float64]
 SHIFT, STEPS = math.exp(1.15), 6
-NOISY = [one for one in FLOW_SAMPLERS if SAMPLERS[one].uses_noise]
+NOISY = [one for one in FLOW_SAMPLERS if SAMPLER_FACTS[one].adds_noise]
 
 
 def picture(x: Exact, t: float) -> Exact:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from engine.sampling.samplers import (
     SdeCorrection,
-    StepControl,
     ddim,
     dpm2,
     dpm2_ancestral,
@@ -32,6 +31,7 @@ from engine.sampling.samplers import (
     lms,
     restart,
 )
+from engine.sampling.samplers.dpm_adaptive import StepControl
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sampler, Sigmas
 from tests.sampling.toy import BasisNoise, Gaussian, no_noise
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.api.method_options import SAMPLER_OPTIONS
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName, ErrorCode, SamplerName
 from engine.errors import EngineError
@@ -178,15 +178,22 @@ def test_brownian_samplers_are_those_of_a1111():
     }
 
 
-def test_every_name_has_a_sampler():
-    assert set(SAMPLERS) == set(SamplerName)
+def test_every_name_has_a_sampler_and_its_facts():
+    assert set(SAMPLERS) == set(SamplerName), "each has its line in engine/sampling/samplers"
+    assert set(SAMPLER_FACTS) == set(SamplerName), "each has its line in engine/api/methods.py"
+
+
+@pytest.mark.parametrize("name", SamplerName)
+def test_noise_that_depends_on_the_tool_is_a1111s(name: SamplerName):
+    depends = SAMPLER_FACTS[name].adds_noise is None
+    assert depends == (ConventionName.A1111 in SAMPLERS[name].variants)
 
 
 @pytest.mark.parametrize("name", SamplerName)
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_every_sampler_keeps_the_contract(name: SamplerName, count: int):
     """Steps in order, x untouched, noise and evaluations as the registry says, float32."""
-    info = SAMPLERS[name]
+    info, facts = SAMPLERS[name], SAMPLER_FACTS[name]
     sigmas = FROZEN["sigmas"][-count - 1 :]
     x = FROZEN["x"]
     before = x.copy()
@@ -203,7 +210,7 @@ def test_every_sampler_keeps_the_contract(name: SamplerName, count: int):
     assert {step.x.dtype for step in steps} == {np.dtype(np.float32)}
     assert {step.x.shape for step in steps} == {SHAPE}
     # Nothing is added at the end.
-    per_step = DRAWS_PER_STEP.get(name, 1) if info.uses_noise else 0
+    per_step = DRAWS_PER_STEP.get(name, 1) if facts.adds_noise else 0
     assert len(noise.intervals) == per_step * (count - 1)
     if info.ends_only:
         shares = [step.done or 0.0 for step in steps]
@@ -213,7 +220,7 @@ def test_every_sampler_keeps_the_contract(name: SamplerName, count: int):
     else:
         np.testing.assert_array_equal([step.sigma for step in steps], sigmas[:-1])
         improved = 1 if name is SamplerName.PLMS and count > 1 else 0  # its first step
-        assert len(calls) == info.evaluations * (count - 1) + 1 + improved
+        assert len(calls) == facts.evaluations * (count - 1) + 1 + improved
 
 
 @pytest.mark.parametrize("name", SamplerName)
@@ -323,7 +330,7 @@ def test_lms_ends_with_the_picture_in_comfyui():
 @pytest.mark.parametrize("option", ["eta", "noise_scale", "churn", "churn_from", "churn_to"])
 def test_a_sampler_takes_exactly_the_options_of_the_registry(name: SamplerName, option: str):
     options = SamplerOptions(**{option: 0.5})
-    if option in SAMPLER_OPTIONS.get(name, ()):
+    if option in SAMPLER_FACTS[name].options:
         noise = RecordedNoise(draws(DRAWS))
         sampler = bind_options(name, options)
         assert list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise))
@@ -334,7 +341,7 @@ def test_a_sampler_takes_exactly_the_options_of_the_registry(name: SamplerName, 
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in SamplerName if "eta" in SAMPLER_OPTIONS.get(name, ())]
+    "name", [name for name in SamplerName if "eta" in SAMPLER_FACTS[name].options]
 )
 def test_without_eta_no_noise_is_drawn(name: SamplerName):
     sampler = bind_options(name, SamplerOptions(eta=0))
@@ -345,7 +352,7 @@ def test_without_eta_no_noise_is_drawn(name: SamplerName):
 @pytest.mark.parametrize("value", [0, 10_000])
 def test_the_most_extreme_options_give_numbers(name: SamplerName, value: float):
     """No overflow, no logarithm of 0: NumPy's warnings are errors here."""
-    options = SamplerOptions(**dict.fromkeys(SAMPLER_OPTIONS.get(name, ()), value))
+    options = SamplerOptions(**dict.fromkeys(SAMPLER_FACTS[name].options, value))
     noise = RecordedNoise(draws(1000))
     sampler = bind_options(name, options)
     for step in sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise):

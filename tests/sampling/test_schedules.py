@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.api.conventions import RedrawSteps
-from engine.api.method_options import SCHEDULE_OPTIONS
+from engine.api.methods import SCHEDULE_OPTIONS
 from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode, ScheduleName
 from engine.errors import EngineError

@@ -15,7 +15,7 @@ import pytest
 from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName, PredictionType, SamplerName, ScheduleName
 from engine.sampling.denoiser import Denoiser
-from engine.sampling.samplers import bind_options
+from engine.sampling.samplers import SAMPLERS, bind_options
 from engine.sampling.samplers.ddim import ddim
 from engine.sampling.samplers.ddim_cfg_pp import ddim_cfg_pp
 from engine.sampling.samplers.ddpm import ddpm
@@ -26,11 +26,13 @@ from engine.sampling.samplers.euler_cfg_pp import euler_ancestral_cfg_pp, euler_
 from engine.sampling.samplers.lcm import lcm
 from engine.sampling.samplers.plms import plms
 from engine.sampling.samplers.res_multistep import res_multistep
+from engine.sampling.samplers.restart import restart
 from engine.sampling.samplers.tcd import tcd
 from engine.sampling.samplers.unipc import UniPcVariant, unipc
 from engine.sampling.schedules import a1111_timestep_levels, a1111_unipc_levels, sigmas_for
 from engine.sampling.schedules.distilled import DistilledSchedule
 from engine.sampling.types import GuidedDenoise, GuidedSampler, Latent, Sampler, Sigmas
+from tests.sampling.references import REFERENCES as OF_K_DIFFUSION
 from tests.sampling.tool_networks import (
     TRAINING,
     WEBUI_GUIDANCE,
@@ -87,6 +89,25 @@ REFERENCES: Mapping[str, Reference] = {
     "a1111/unipc/bh2": Reference(partial(unipc, variant=_BH2), 5e-5),
     "a1111/unipc/second_order": Reference(partial(unipc, order=2, lower_order_final=False), 5e-4),
 }
+
+
+# Those of A1111's own file, restart.npz, and of diffusers, tests/oracle/test_diffusers_samplers.py.
+ELSEWHERE = (restart, tcd)
+
+
+@pytest.mark.parametrize("name", SamplerName)
+def test_every_sampler_has_a_reference(name: SamplerName) -> None:
+    tables = (*OF_K_DIFFUSION.values(), *REFERENCES.values())
+    compared = {*(function_of(one.ours) for one in tables), *ELSEWHERE}
+    assert function_of(SAMPLERS[name].function) in compared, (
+        "a sampler of k-diffusion gets a line in tests/sampling/references.py, another tool's one"
+        " in tests/sampling/freeze_tools.py and in REFERENCES here"
+    )
+
+
+def function_of(sampler: Sampler | GuidedSampler) -> Sampler | GuidedSampler:
+    """The sampler without its options."""
+    return sampler.func if isinstance(sampler, partial) else sampler
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
-from engine.api.method_options import sampler_options_of, schedule_options_of
+from engine.api.methods import sampler_options_of, schedule_options_of
 from engine.api.request import ScheduleOptions
 from engine.metadata.readers.imported import ImportedRequest
 from engine.metadata.readers.values import Values

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.control_rules import RangeRule
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName, SamplerName
 from engine.pipeline.denoise.denoising import Denoising
 from engine.sampling.plan import A1111_BY_TIMESTEPS
-from engine.sampling.samplers import SAMPLERS
 
 # The most evaluations of one of DPM-Solver's steps, which DPM adaptive always takes.
 _DPM_ORDER = 3
@@ -99,7 +99,7 @@ def step_places(sampler: SamplerName, steps: int, tool: ConventionName) -> tuple
         case SamplerName.UNIPC | SamplerName.UNIPC_BH2 if tool is ConventionName.A1111:
             return (0, *range(max(steps - 1, 0)))
         case _:
-            times = SAMPLERS[sampler].evaluations
+            times = SAMPLER_FACTS[sampler].evaluations
             return (*(place for place in range(steps - 1) for _ in range(times)), max(steps - 1, 0))
 
 

@@ -6,6 +6,7 @@ from enum import Enum, auto
 import msgspec
 
 from engine.api.denoiser_options import Tiling
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
@@ -29,7 +30,6 @@ from engine.pipeline.denoise.tiles import Tile, latent_tiles
 from engine.pipeline.enlarge.second_runs import SecondRun, second_runs
 from engine.pipeline.forecast import Run
 from engine.pipeline.ranges import invalid
-from engine.sampling.samplers import SAMPLERS
 
 
 class PassStart(Enum):
@@ -216,7 +216,7 @@ class DenoisingPass:
 
     def steps(self, text: TextPlan, texts: Texts) -> Run:
         """Return the denoiser evaluations of one picture in this pass, for estimates."""
-        evaluations = self.denoising.steps * SAMPLERS[self.request.sampler].evaluations
+        evaluations = self.denoising.steps * SAMPLER_FACTS[self.request.sampler].evaluations
         contexts = self._shape(text, texts)[0] + self.denoising.looks_again
         times = max(round(self.share * evaluations), 1) * contexts
         times *= len(self.tiles)

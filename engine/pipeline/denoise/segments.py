@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from engine.api.conventions import RefinerHandover, StepSeed
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName
 from engine.pipeline.denoise.denoising import (
@@ -23,7 +24,6 @@ from engine.pipeline.denoise.denoising import (
     Denoising,
     EncodedCanvas,
 )
-from engine.sampling.samplers import SAMPLERS
 from engine.sampling.schedules.redraw import A1111Steps
 from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Step
 
@@ -353,7 +353,7 @@ def split_run(request: ResolvedRequest, base: Denoising, refiner: Denoising) -> 
     """Find the step at which the refiner takes over, by the request's convention."""
     assert request.refiner is not None, "there is a refiner"
     share, rule = request.refiner.switch_at, request.convention.refiner_handover
-    evaluations = SAMPLERS[request.sampler].evaluations
+    evaluations = SAMPLER_FACTS[request.sampler].evaluations
     switch, end = None, None
     match rule:
         case RefinerHandover.LEVEL:

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.api.conventions import Convention, RedrawSteps
 from engine.api.limits import MAX_SIDE, MIN_SIDE
-from engine.api.method_options import sampler_options_of, schedule_options_of
+from engine.api.methods import SAMPLER_FACTS, sampler_options_of, schedule_options_of
 from engine.api.record import ResolvedRequest
 from engine.api.request import SizeOptions
 from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
@@ -17,7 +17,6 @@ from engine.api.sentences import sentence
 from engine.api.values import ConventionName
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.ranges import check_range, invalid
-from engine.sampling.samplers import SAMPLERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +55,7 @@ def second_runs(
 def _runs(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> Iterator[SecondRun]:
     size, before = (request.width, request.height), checkpoint
     chosen_checkpoints = checkpoint.second_checkpoints
-    drawn = request.steps * SAMPLERS[request.sampler].evaluations
+    drawn = request.steps * SAMPLER_FACTS[request.sampler].evaluations
     for number, wanted in enumerate(request.second_passes):
         chosen = chosen_checkpoints[number] if number < len(chosen_checkpoints) else None
         own = chosen or checkpoint

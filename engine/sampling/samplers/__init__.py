@@ -1,4 +1,4 @@
-"""The samplers by name. To add one: write a module here, a `SamplerName` and an entry below."""
+"""The samplers by name; CONTRIBUTING.md tells how to add one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from engine.api.method_options import SAMPLER_OPTIONS
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.request import SamplerOptions
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
@@ -18,7 +18,7 @@ from engine.sampling.samplers.ddpm import ddpm
 from engine.sampling.samplers.deis import DeisTime, deis
 from engine.sampling.samplers.dpm2 import dpm2
 from engine.sampling.samplers.dpm2_ancestral import dpm2_ancestral
-from engine.sampling.samplers.dpm_adaptive import StepControl, dpm_adaptive
+from engine.sampling.samplers.dpm_adaptive import dpm_adaptive
 from engine.sampling.samplers.dpm_fast import dpm_fast
 from engine.sampling.samplers.dpmpp_2m import dpmpp_2m
 from engine.sampling.samplers.dpmpp_2m_sde import SdeCorrection, dpmpp_2m_sde
@@ -40,42 +40,6 @@ from engine.sampling.samplers.unipc import UniPcVariant, unipc
 from engine.sampling.schedules import FlowSchedule, NoiseSchedule
 from engine.sampling.types import GuidedSampler, Sampler
 
-__all__ = [
-    "SAMPLERS",
-    "DeisTime",
-    "SamplerDefaults",
-    "SamplerInfo",
-    "SdeCorrection",
-    "StepControl",
-    "UniPcVariant",
-    "bind_options",
-    "ddim",
-    "ddim_cfg_pp",
-    "ddpm",
-    "deis",
-    "dpm2",
-    "dpm2_ancestral",
-    "dpm_adaptive",
-    "dpm_fast",
-    "dpmpp_2m",
-    "dpmpp_2m_sde",
-    "dpmpp_2s_ancestral",
-    "dpmpp_3m_sde",
-    "dpmpp_sde",
-    "euler",
-    "euler_ancestral",
-    "euler_ancestral_cfg_pp",
-    "euler_cfg_pp",
-    "heun",
-    "lcm",
-    "lms",
-    "plms",
-    "res_multistep",
-    "restart",
-    "tcd",
-    "unipc",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SamplerDefaults:
@@ -88,22 +52,17 @@ class SamplerDefaults:
 
 @dataclass(frozen=True, slots=True)
 class SamplerInfo:
-    """A sampler and the facts that planning needs.
+    """A sampler's function and what running it needs; `engine.api.methods` has its other facts.
 
-    `evaluations` is how often a step of the request calls the denoiser; the step to sigma 0 always
-    calls it once. `uses_noise` is true if the sampler draws noise beyond the initial latents when
-    no option is set. A `brownian` sampler takes its noise from a Brownian path in tools that have
-    one. `ends_only` means that only the schedule's first level, its last above 0 and its number of
-    steps count. `function` is k-diffusion's; `variants` are other tools' versions by convention,
-    `flow` is the one for the straight paths of rectified flow, if it is another one. A `brownian`
-    sampler runs on these paths as `FlowSde`.
-    Its options are in `engine.api.method_options`.
+    A `brownian` sampler takes its noise from a Brownian path in tools that have one, and runs on
+    the straight paths of rectified flow as `FlowSde`. `ends_only` means that only the schedule's
+    first level, its last above 0 and its number of steps count. `function` is k-diffusion's;
+    `variants` are other tools' versions by convention, `flow` is the one for those straight paths,
+    if it is another one.
     """
 
     function: Sampler | GuidedSampler
-    evaluations: int
     defaults: SamplerDefaults
-    uses_noise: bool = False
     brownian: bool = False
     ends_only: bool = False
     variants: Mapping[ConventionName, Sampler | GuidedSampler] = field(
@@ -143,47 +102,37 @@ _FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
 # The schedules are what A1111's "Automatic" chooses. The defaults of LCM and TCD follow the cards
 # of LCM-LoRA (2 to 8 steps, guidance from 1 to 2) and TCD-LoRA.
 SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
-    SamplerName.EULER: SamplerInfo(euler, 1, _NORMAL),
-    SamplerName.EULER_ANCESTRAL: SamplerInfo(
-        euler_ancestral, 1, _NORMAL, uses_noise=True, flow=flow_euler_ancestral
-    ),
-    SamplerName.HEUN: SamplerInfo(heun, 2, _NORMAL),
-    SamplerName.LMS: SamplerInfo(lms, 1, _NORMAL, variants=_COMFY_LMS),
-    SamplerName.DPM2: SamplerInfo(dpm2, 2, _KARRAS),
-    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, 2, _KARRAS, uses_noise=True),
-    SamplerName.DPM_FAST: SamplerInfo(dpm_fast, 1, _NORMAL, ends_only=True, variants=_A1111_FAST),
+    SamplerName.EULER: SamplerInfo(euler, _NORMAL),
+    SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, _NORMAL, flow=flow_euler_ancestral),
+    SamplerName.HEUN: SamplerInfo(heun, _NORMAL),
+    SamplerName.LMS: SamplerInfo(lms, _NORMAL, variants=_COMFY_LMS),
+    SamplerName.DPM2: SamplerInfo(dpm2, _KARRAS),
+    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, _KARRAS),
+    SamplerName.DPM_FAST: SamplerInfo(dpm_fast, _NORMAL, ends_only=True, variants=_A1111_FAST),
     SamplerName.DPM_ADAPTIVE: SamplerInfo(
-        dpm_adaptive, 1, _NORMAL, ends_only=True, variants=_A1111_ADAPTIVE
+        dpm_adaptive, _NORMAL, ends_only=True, variants=_A1111_ADAPTIVE
     ),
     SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(
-        dpmpp_2s_ancestral, 2, _KARRAS, uses_noise=True, flow=flow_dpmpp_2s_ancestral
+        dpmpp_2s_ancestral, _KARRAS, flow=flow_dpmpp_2s_ancestral
     ),
-    SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, 1, _KARRAS),
-    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, 2, _KARRAS, uses_noise=True, brownian=True),
-    SamplerName.DPMPP_2M_SDE: SamplerInfo(
-        dpmpp_2m_sde, 1, _EXPONENTIAL, uses_noise=True, brownian=True
-    ),
-    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(
-        _HEUN_SDE, 1, _EXPONENTIAL, uses_noise=True, brownian=True
-    ),
-    SamplerName.DPMPP_3M_SDE: SamplerInfo(
-        dpmpp_3m_sde, 1, _EXPONENTIAL, uses_noise=True, brownian=True
-    ),
-    SamplerName.RESTART: SamplerInfo(restart, 2, _KARRAS, uses_noise=True),
-    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, 1, _NORMAL),
-    SamplerName.DEIS: SamplerInfo(deis, 1, _NORMAL, variants=_DIFFUSERS_DEIS),
-    SamplerName.UNIPC: SamplerInfo(unipc, 1, _NORMAL, variants=_OTHER_UNIPC),
-    SamplerName.UNIPC_BH2: SamplerInfo(_BH2, 1, _NORMAL, variants=_OTHER_BH2),
-    SamplerName.PLMS: SamplerInfo(plms, 1, _NORMAL, variants=_COMFY_PLMS),
-    SamplerName.DDIM: SamplerInfo(ddim, 1, _NORMAL),
-    SamplerName.DDPM: SamplerInfo(ddpm, 1, _NORMAL, uses_noise=True),
-    SamplerName.EULER_CFG_PP: SamplerInfo(euler_cfg_pp, 1, _CFG_PP),
-    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(
-        euler_ancestral_cfg_pp, 1, _CFG_PP, uses_noise=True
-    ),
-    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, 1, _NORMAL),
-    SamplerName.LCM: SamplerInfo(lcm, 1, _FEW_STEPS, uses_noise=True),
-    SamplerName.TCD: SamplerInfo(tcd, 1, _FOUR_STEPS, uses_noise=True, variants=_OTHER_TCD),
+    SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, _KARRAS),
+    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, _KARRAS, brownian=True),
+    SamplerName.DPMPP_2M_SDE: SamplerInfo(dpmpp_2m_sde, _EXPONENTIAL, brownian=True),
+    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(_HEUN_SDE, _EXPONENTIAL, brownian=True),
+    SamplerName.DPMPP_3M_SDE: SamplerInfo(dpmpp_3m_sde, _EXPONENTIAL, brownian=True),
+    SamplerName.RESTART: SamplerInfo(restart, _KARRAS),
+    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, _NORMAL),
+    SamplerName.DEIS: SamplerInfo(deis, _NORMAL, variants=_DIFFUSERS_DEIS),
+    SamplerName.UNIPC: SamplerInfo(unipc, _NORMAL, variants=_OTHER_UNIPC),
+    SamplerName.UNIPC_BH2: SamplerInfo(_BH2, _NORMAL, variants=_OTHER_BH2),
+    SamplerName.PLMS: SamplerInfo(plms, _NORMAL, variants=_COMFY_PLMS),
+    SamplerName.DDIM: SamplerInfo(ddim, _NORMAL),
+    SamplerName.DDPM: SamplerInfo(ddpm, _NORMAL),
+    SamplerName.EULER_CFG_PP: SamplerInfo(euler_cfg_pp, _CFG_PP),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(euler_ancestral_cfg_pp, _CFG_PP),
+    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, _NORMAL),
+    SamplerName.LCM: SamplerInfo(lcm, _FEW_STEPS),
+    SamplerName.TCD: SamplerInfo(tcd, _FOUR_STEPS, variants=_OTHER_TCD),
 }
 
 # The share of the times that lie above the level by which SDE samplers replace noise alone.
@@ -193,7 +142,7 @@ _MOST = 10_000.0
 
 
 def _check_option(name: SamplerName, option: str, value: float) -> None:
-    taken = SAMPLER_OPTIONS.get(name, ())
+    taken = SAMPLER_FACTS[name].options
     if option not in taken:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,

@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from engine.api.method_options import SCHEDULE_OPTIONS
+from engine.api.methods import SCHEDULE_OPTIONS
 from engine.api.request import ScheduleOptions
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, ScheduleName

@@ -8,6 +8,7 @@ import numpy as np
 
 from backends.base import Array, Session
 from engine.api.conventions import Chunking
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
 from engine.compile.network import Network
@@ -37,7 +38,6 @@ from engine.families.shared.prompts.prompt_tokens import (
     TokenIds,
     tokenize_prompts,
 )
-from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
 from engine.text.cleaning import cleaner
 from engine.text.embedded import EmbeddingReader, EmbeddingUse
@@ -159,7 +159,7 @@ class ClipText:
         drawn: int | None,
     ) -> dict[Component, PromptTokens]:
         # Prompts that change during the run are timed by evaluations of the denoiser.
-        evaluations = request.steps * SAMPLERS[request.sampler].evaluations
+        evaluations = request.steps * SAMPLER_FACTS[request.sampler].evaluations
         # Encoders with the same tokenizer share the tokens, if no embedding may differ for them.
         read: dict[tuple[int, int], PromptTokens] = {}
         found: dict[Component, PromptTokens] = {}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from backends.base import Array, Session
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName, ErrorInfo
 from engine.compile.network import Network
@@ -31,7 +32,6 @@ from engine.families.shared.prompts.prompt_tokens import (
 )
 from engine.families.shared.qwen3.network import qwen3_network
 from engine.graphs.qwen3 import Qwen3Config, place_inputs
-from engine.sampling.samplers import SAMPLERS
 from engine.text.chat_rows import ChatTemplate, chat_convention, chat_rows_for
 from engine.text.qwen_tokenizer import QwenTokenizer
 from engine.text.reading import read_prompts
@@ -73,7 +73,7 @@ class Qwen3Text:
         """Tokenize the prompts of requests; see `TextEncoding.read`. It takes no embeddings."""
         request = requests[0]
         convention, guided = chat_convention(request.convention), request.guidance != 1
-        times = request.steps * SAMPLERS[request.sampler].evaluations
+        times = request.steps * SAMPLER_FACTS[request.sampler].evaluations
         readings = {
             texts: read_prompts(texts, convention, times, guided=guided, drawn=drawn)
             for texts in distinct_texts(requests)

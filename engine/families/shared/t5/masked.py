@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array, Session
 from engine.api.conventions import Emphasis
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
 from engine.compile.network import Network
@@ -42,7 +43,6 @@ from engine.families.shared.prompts.prompt_tokens import (
 )
 from engine.families.shared.t5.network import t5_network
 from engine.graphs.t5 import T5Config, position_buckets
-from engine.sampling.samplers import SAMPLERS
 from engine.text.reading import PromptReading, read_prompts
 from engine.text.tags import NetworkTag
 from engine.text.whole_rows import cuts_rows, rows_for, whole_texts
@@ -96,7 +96,7 @@ class MaskedT5Text:
         first = requests[0]
         request = msgspec.structs.replace(first, convention=whole_texts(first.convention))
         convention, guided = request.convention, request.guidance != 1
-        times = request.steps * SAMPLERS[request.sampler].evaluations
+        times = request.steps * SAMPLER_FACTS[request.sampler].evaluations
         prompts = {
             texts: tuple(
                 self._laid_out(reading, request)

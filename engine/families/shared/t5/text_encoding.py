@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from backends.base import Session
+from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
 from engine.compile.network import Network
 from engine.families.architecture import Texts, distinct_texts
@@ -25,7 +26,6 @@ from engine.families.shared.prompts.prompt_tokens import (
 )
 from engine.families.shared.t5.network import t5_network
 from engine.graphs.t5 import T5Config, position_buckets
-from engine.sampling.samplers import SAMPLERS
 from engine.text.reading import read_prompts
 from engine.text.whole_rows import LEAST_POSITIONS, cuts_rows, rows_for
 
@@ -57,7 +57,7 @@ class T5Text:
         `least` is the least positions of a row that is not cut.
         """
         request = requests[0]
-        times = request.steps * SAMPLERS[request.sampler].evaluations
+        times = request.steps * SAMPLER_FACTS[request.sampler].evaluations
         true_cfg, guidance = request.guidance_options.true_cfg, request.guidance
         guided = (true_cfg if self.embeds_guidance else guidance) != 1
         readings = {
