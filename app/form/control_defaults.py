@@ -1,12 +1,12 @@
 """The preprocessor that a control network is usually given, by the kind of map that it follows."""
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 import msgspec
 
 from engine.api.control import ControlLayer
+from engine.api.control_kinds import kinds_in_name
 from engine.api.model_files import ModelInfo
 from engine.api.preprocessors import (
     PREPROCESSORS,
@@ -16,33 +16,6 @@ from engine.api.preprocessors import (
     name_of,
 )
 
-_WORDS = re.compile(r"[a-z]+")
-# The words in the names of files by which lllyasviel, diffusers and others name what a network
-# follows: its keys are the same for all of them. Longer words come before those they begin with.
-_KIND_WORDS: Mapping[str, ControlKind] = MappingProxyType(
-    {
-        "canny": ControlKind.CANNY,
-        "depth": ControlKind.DEPTH,
-        "zoe": ControlKind.DEPTH,
-        "softedge": ControlKind.SOFTEDGE,
-        "hed": ControlKind.SOFTEDGE,
-        "lineart": ControlKind.LINEART,
-        "scribble": ControlKind.SCRIBBLE,
-        "sketch": ControlKind.SCRIBBLE,
-        "openpose": ControlKind.POSE,
-        "pose": ControlKind.POSE,
-        "normalbae": ControlKind.NORMAL,
-        "normal": ControlKind.NORMAL,
-        "seg": ControlKind.SEG,
-        "segmentation": ControlKind.SEG,
-        "tile": ControlKind.TILE,
-        "blur": ControlKind.TILE,
-        "shuffle": ControlKind.SHUFFLE,
-        "recolor": ControlKind.RECOLOR,
-        "color": ControlKind.COLOR,
-        "inpaint": ControlKind.INPAINT,
-    }
-)
 _USUAL: Mapping[ControlKind, PreprocessorName] = MappingProxyType(
     {
         ControlKind.CANNY: PreprocessorName.CANNY,
@@ -62,9 +35,12 @@ _USUAL: Mapping[ControlKind, PreprocessorName] = MappingProxyType(
 
 
 def kind_in_name(name: str) -> ControlKind | None:
-    """Return the kind of map that a network's name tells; None for networks of any or no kind."""
-    told = {_KIND_WORDS[word] for word in _WORDS.findall(name.lower()) if word in _KIND_WORDS}
-    return told.pop() if len(told) == 1 else None
+    """Return the kind of map that a network's name tells; None for networks of any or no kind.
+
+    `name` may begin with folders, which count where the file's own name tells nothing.
+    """
+    told = kinds_in_name(name.rpartition("/")[2]) or kinds_in_name(name)
+    return told[0] if len(told) == 1 else None
 
 
 def kind_of(layer: ControlLayer, info: ModelInfo | None) -> ControlKind | None:
