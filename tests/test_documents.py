@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.values import SamplerName, ScheduleName
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 TOPS = ("app", "backends", "benchmarks", "engine", "starter", "tests", "ui")
@@ -74,6 +76,15 @@ def test_the_index_names_each_page_of_docs() -> None:
     folder = ROOT / "docs"
     found = {path.name for path in folder.glob("*.md")} - {"README.md"}
     assert found <= set(links(folder / "README.md"))
+
+
+def test_the_guide_names_every_sampler_and_schedule() -> None:
+    """In the item that begins with "Samplers", by their labels and between commas."""
+    guide = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    listed = guide.partition("- **Samplers**: ")[2].partition(". `--set")[0]
+    samplers, schedules = " ".join(listed.split()).casefold().split(". schedules: ")
+    assert samplers.split(", ") == [one.label.casefold() for one in SamplerName]
+    assert set(schedules.split(", ")) == {one.label.casefold() for one in ScheduleName}
 
 
 def test_the_map_names_each_folder_of_the_engine() -> None:

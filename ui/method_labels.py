@@ -29,8 +29,8 @@ def QT_TRANSLATE_NOOP(_context: str, text: str) -> str:  # noqa: N802 (what Qt's
     return text
 
 
-# Names of methods that are words; the others are the same in every language.
-_WORDS = (
+# Labels of methods that are words; the others are the same in every language.
+TRANSLATED_LABELS = (
     QT_TRANSLATE_NOOP("methods", "DPM fast"),
     QT_TRANSLATE_NOOP("methods", "DPM adaptive"),
     QT_TRANSLATE_NOOP("methods", "Normal"),
@@ -46,7 +46,7 @@ _WORDS = (
 
 def method_name(method: SamplerName | ScheduleName) -> str:
     """Return the name of a sampler or a schedule."""
-    return translate("methods", method.label) if method.label in _WORDS else method.label
+    return translate("methods", method.label) if method.label in TRANSLATED_LABELS else method.label
 
 
 # The most popular samplers first; related samplers are next to each other.

@@ -23,7 +23,7 @@ from engine.api.prompts import Hint, HintKind
 from engine.api.remedies import MakeSmaller
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode, ErrorInfo, PredictionType
+from engine.api.values import ErrorCode, ErrorInfo, PredictionType, SamplerName, ScheduleName
 from engine.families.identify import identify
 from engine.pipeline.inspection import inspect
 from tests.app.fake_engine import Plan
@@ -43,6 +43,7 @@ from ui.first_postcards import POSTCARDS
 from ui.gallery.filter_button import FilterButton
 from ui.labels import hint_text
 from ui.languages.use import use_language
+from ui.method_labels import TRANSLATED_LABELS
 from ui.models.page import ModelsPage
 from ui.places import Place
 
@@ -59,13 +60,12 @@ AS_THEY_ARE = re.compile(
     r"|\{\w+\}|“[^”]*”|__\w+__|<lora:[^>]*>|</?(qt|br)>|SAFELIGHT_\w+"
     r"|\b((Ctrl|Shift|Alt)\+)+\S+|\b(Esc|Del|Enter|Home|Alt|Ctrl|Shift)\b"
 )
-# Names of products, makers, hardware, methods, layers, licences, languages and units.
+# Names of products, makers, hardware, layers, licences, languages and units.
 NAMES = set(
     re.findall(
         WORD,
         """Safelight Civitai Hugging Face ComfyUI AUTOMATIC InvokeAI diffusers Stable Diffusion
-        SDXL LoRA LoRAs VAE CLIP UNet Euler Heun LMS DPM SDE Karras UniPC DDIM DDPM PLMS LCM TCD
-        DEIS CFG Restart Res Multistep Align Your Steps Beta DreamShaper Animagine CreativeML
+        SDXL LoRA LoRAs VAE CLIP UNet CFG DreamShaper Animagine CreativeML
         OpenRAIL Fair AI Public License Software Licence Apache MIT github.com
         NVIDIA nvidia GeForce RTX Intel UHD Graphics Gen Core AMD CUDA TensorRT OpenVINO ONNX
         Runtime
@@ -74,6 +74,12 @@ NAMES = set(
         """,
     )
 )
+METHODS = {
+    word
+    for method in (*SamplerName, *ScheduleName)
+    if method.label not in TRANSLATED_LABELS
+    for word in WORD.findall(method.label)
+}
 # What the tests typed, and names of their files; families that the fake engine does not know.
 NAMED = {
     "quiet",
@@ -127,7 +133,10 @@ def english() -> set[str]:
     return {
         text
         for text in shown_texts()
-        if set(WORD.findall(AS_THEY_ARE.sub(" ", text.replace("\u200b", "")))) - NAMES - TYPED
+        if set(WORD.findall(AS_THEY_ARE.sub(" ", text.replace("\u200b", ""))))
+        - NAMES
+        - METHODS
+        - TYPED
     }
 
 

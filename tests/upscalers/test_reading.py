@@ -13,6 +13,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb
 from engine.upscalers.reading import read_upscaler
+from engine.upscalers.registry import ARCHITECTURES, TITLES
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
 from tests.families.listings import Listing, original
@@ -37,6 +38,13 @@ def test_each_network_is_recognised_with_all_its_weights(tmp_path: Path, name: s
         4 if name in ("ESRGAN", "SwinIR") else 2,
         3,
     )
+
+
+def test_every_architecture_is_tested_and_told_of() -> None:
+    titles = {one.title for one in ARCHITECTURES}
+    assert titles <= EMITS.keys(), "each has a small network in tests/upscalers/small.py"
+    page = (Path(__file__).parents[2] / "docs" / "upscaling.md").read_text("utf-8")
+    assert not [title for title in titles if title not in page], "docs/upscaling.md lists them"
 
 
 @pytest.mark.parametrize("layout", [old_esrgan, new_esrgan], ids=["old", "new"])
@@ -108,7 +116,7 @@ def test_another_kind_of_file_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(EngineError, match=words) as caught:
         read_upscaler(path)
     assert caught.value.code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
-    assert "ESRGAN, SPAN, PLKSR" in str(caught.value.advice)
+    assert TITLES in str(caught.value.advice)
 
 
 def test_a_folder_is_no_upscaler(tmp_path: Path) -> None:
