@@ -83,8 +83,9 @@ def test_the_guide_names_every_sampler_and_schedule() -> None:
     guide = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
     listed = guide.partition("- **Samplers**: ")[2].partition(". `--set")[0]
     samplers, schedules = " ".join(listed.split()).casefold().split(". schedules: ")
-    assert samplers.split(", ") == [one.label.casefold() for one in SamplerName]
-    assert set(schedules.split(", ")) == {one.label.casefold() for one in ScheduleName}
+    for listed, names in ((samplers, SamplerName), (schedules, ScheduleName)):
+        labels = {one.label.casefold() for one in names}
+        assert set(listed.split(", ")) == labels, "docs/guide.md lists all labels"
 
 
 def test_the_map_names_each_folder_of_the_engine() -> None:

@@ -23,7 +23,7 @@ from engine.preprocessors.normals import normals
 from engine.preprocessors.pose.posing import pose
 from engine.preprocessors.scales import Pixels, pixel_perfect
 
-_PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
+PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
     PreprocessorName.CANNY: plain.canny,
     PreprocessorName.INVERT: plain.invert,
     PreprocessorName.THRESHOLD: plain.threshold,
@@ -39,7 +39,7 @@ _PLAIN: Mapping[PreprocessorName, Callable[[Pixels, Any], Pixels]] = {
 }
 
 # Preprocessors with weights: the network and what calls it.
-_BY_NETWORK: Mapping[
+BY_NETWORK: Mapping[
     PreprocessorName, tuple[AnnotatorKind, Callable[[Pixels, Any, Any], Pixels]]
 ] = {
     PreprocessorName.LINEART: (AnnotatorKind.LINE_DRAWING, networks.lineart),
@@ -72,11 +72,11 @@ def make_map(
     if target is not None:
         options = fitted(options, picture.shape[1], picture.shape[0], target)
     with host_memory_errors():
-        if name in _PLAIN:
-            return _PLAIN[name](picture, options)
+        if name in PLAIN:
+            return PLAIN[name](picture, options)
         require_network(name, network.kind if network else None)
         assert network is not None
-        return _BY_NETWORK[name][1](picture, options, network)
+        return BY_NETWORK[name][1](picture, options, network)
 
 
 def fitted(options: MapOptions, width: int, height: int, target: MapTarget) -> MapOptions:
@@ -88,7 +88,7 @@ def fitted(options: MapOptions, width: int, height: int, target: MapTarget) -> M
 
 def require_network(name: PreprocessorName, kind: AnnotatorKind | None) -> None:
     """Raise EngineError(REQUEST_INVALID) unless a preprocessor runs by this network, or by none."""
-    wanted = _BY_NETWORK[name][0] if name in _BY_NETWORK else None
+    wanted = BY_NETWORK[name][0] if name in BY_NETWORK else None
     if kind is wanted:
         return
     about = PREPROCESSORS[name]

@@ -24,7 +24,7 @@ OF_NOTES = {
 
 
 def test_no_code_is_left_out() -> None:
-    assert set(KINDS) == set(ErrorCode)
+    assert set(KINDS) == set(ErrorCode), "each code has its words in app/notices/kinds.py"
 
 
 @pytest.mark.parametrize("code", ErrorCode)

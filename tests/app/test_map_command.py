@@ -85,7 +85,9 @@ def test_a_transparent_picture_lies_on_white(tmp_path: Path) -> None:
 def test_every_preprocessor_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["map", "--list"]) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
-    assert names == [name.value for name in PreprocessorName]
+    assert names == [name.value for name in PreprocessorName], (
+        "PREPROCESSORS in engine/api/preprocessors.py has all names, in their order"
+    )
 
 
 @pytest.mark.parametrize(

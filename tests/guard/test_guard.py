@@ -14,6 +14,8 @@ from tests.guard.cases import Case
 from tests.guard.engine import Guarded, guarded
 from tests.guard.table import CASES, OFTEN
 
+FREEZE = "if that is meant: python -m tests.guard.freeze, in a commit of its own that says why"
+
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
@@ -38,14 +40,14 @@ def test_a_picture_and_its_record_are_unchanged(case: Case, engine: Guarded) -> 
         for made in engine.make(case)
         for difference in frozen.differences(made, before)
     ]
-    assert not found, "\n".join(found)
+    assert not found, "\n".join((*found, FREEZE))
 
 
 def test_exactly_the_listed_pictures_are_frozen() -> None:
     names = [name for case in CASES for name in case.pictures]
     assert len(set(names)) == len(names)
     before = frozen.read()
-    assert set(before.digests) == set(names)
+    assert set(before.digests) == set(names), FREEZE
     assert set(before.kept) == set(names)
 
 

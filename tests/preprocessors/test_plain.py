@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -25,7 +26,7 @@ from engine.api.preprocessors import (
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.preprocessors.opencv import edges
-from engine.preprocessors.run import make_map
+from engine.preprocessors.run import BY_NETWORK, PLAIN, make_map
 from engine.preprocessors.scales import map_size, pixel_perfect
 from tests.preprocessors.cases import CASES
 from tests.preprocessors.pictures import PICTURES, Pixels, noise
@@ -133,10 +134,25 @@ def test_a_shuffle_depends_on_its_seed_alone() -> None:
 
 def test_options_name_their_preprocessor_on_the_way() -> None:
     for name, one in PREPROCESSORS.items():
+        assert one.options in get_args(MapOptions), "options have their place in MapOptions"
         assert name_of(one.options()) is name
         sent = msgspec.json.encode(one.options())
         assert msgspec.json.decode(sent, type=MapOptions) == one.options()
     assert set(PREPROCESSORS) == set(PreprocessorName)
+
+
+def test_every_preprocessor_runs_and_is_held_to_its_reference() -> None:
+    runs, frozen = {*BY_NETWORK, *PLAIN}, {name_of(options) for _, options in CASES.values()}
+    assert runs == set(PreprocessorName), "each has its line in engine/preprocessors/run.py"
+    # The networks are held to theirs by tests/oracle/test_annotators.py.
+    without = PLAIN.keys() - frozen - {PreprocessorName.INVERT, PreprocessorName.REFERENCE_ONLY}
+    assert not without, "a map of each is frozen by its lines in tests/preprocessors/cases.py"
+
+
+def test_every_preprocessor_that_makes_maps_is_told_of() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "maps.md").read_text("utf-8")
+    untold = [name for name in PreprocessorName if f"`{name}`" not in page]
+    assert untold == [PreprocessorName.REFERENCE_ONLY], "docs/maps.md has a line for each"
 
 
 @pytest.mark.parametrize(

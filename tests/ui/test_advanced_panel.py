@@ -83,7 +83,9 @@ def test_every_setting_of_a_request_has_a_control() -> None:
     without = set(fields_of(GenerateRequest)) - set(CONTROLS)
     # Hashes find files that the prompts name; the override is a declaration about the checkpoint.
     assert without == {*Extras.__struct_fields__, "override"}
-    assert set(Extras.__struct_fields__) == {"lora_hashes", "embedding_hashes"}
+    assert set(Extras.__struct_fields__) == {"lora_hashes", "embedding_hashes"}, (
+        "a field of a request that people set has a Field and its Signal in app/form/fields.py"
+    )
 
 
 def test_every_option_of_a_group_has_a_row_with_words() -> None:
@@ -92,7 +94,7 @@ def test_every_option_of_a_group_has_a_row_with_words() -> None:
     every = {
         f"{name}.{inner}" for name in structures for inner in fields_of(option_structure(name))
     }
-    assert every - placed == ELSEWHERE
+    assert every - placed == ELSEWHERE, "an option is in a group of GROUPS in app/form/options.py"
     for option in placed:
         assert option_name(option)
         assert option_about(option)
@@ -116,7 +118,9 @@ def test_every_choice_has_a_name_and_a_sentence() -> None:
 
 def test_every_control_of_the_form_is_one_of_its_widgets() -> None:
     generated = {option.partition(".")[0] for options in GROUPS.values() for option in options}
-    assert set(CONTROLS) - generated == OF_THEIR_OWN
+    assert set(CONTROLS) - generated == OF_THEIR_OWN, (
+        "a control is a row by GROUPS in app/form/options.py, or made in ui/panels and named here"
+    )
 
 
 def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(desk: Desk) -> None:

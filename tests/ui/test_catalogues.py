@@ -30,6 +30,9 @@ from ui.places import Place
 
 PLACE = re.compile(r"\{[^}]*\}|%n|&(?=\w)")
 CATALOGUES = sorted(LANGUAGES.glob("*.ts"))
+RENEW = (
+    "run python -m tests.tools.catalogues, write what is unfinished in the .ts file, run it again"
+)
 
 
 def mnemonics(texts: Iterable[str]) -> list[str]:
@@ -50,21 +53,22 @@ def _as_before(qapp: QApplication) -> Iterator[None]:
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
 def test_a_catalogue_has_every_text_and_no_other(path: Path) -> None:
-    assert read_catalogue(path).keys() == set(collected())
+    assert read_catalogue(path).keys() == set(collected()), RENEW
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
 def test_a_catalogue_translates_every_text_with_the_same_places(path: Path) -> None:
     for (context, source), forms in read_catalogue(path).items():
         for form in forms:
-            assert form, (context, source)
+            assert form, f"{context}: {source!r} has no translation; {RENEW}"
             assert sorted(PLACE.findall(form)) == sorted(PLACE.findall(source)), source
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
 def test_the_compiled_catalogue_is_that_of_the_texts(path: Path, tmp_path: Path) -> None:
     compile_catalogue(path, tmp_path / "compiled.qm")
-    assert (tmp_path / "compiled.qm").read_bytes() == path.with_suffix(".qm").read_bytes()
+    compiled = (tmp_path / "compiled.qm").read_bytes()
+    assert compiled == path.with_suffix(".qm").read_bytes(), RENEW
 
 
 def test_writing_a_catalogue_changes_nothing_in_it(tmp_path: Path) -> None:

@@ -49,8 +49,9 @@ def test_everything_is_there_once_the_common_first(desk: Desk) -> None:
     method = desk.window.form.advanced.rows.method
     samplers, schedules = choices(method.sampler), choices(method.schedule)
     assert samplers[:3] == [None, SamplerName.DPMPP_2M, SamplerName.EULER]
-    assert sorted(map(str, samplers[1:])) == sorted(SamplerName)
-    assert sorted(map(str, schedules[1:])) == sorted(ScheduleName)
+    grouped = "each is in a group of ui/method_labels.py, and has a sentence there"
+    assert sorted(map(str, samplers[1:])) == sorted(SamplerName), grouped
+    assert sorted(map(str, schedules[1:])) == sorted(ScheduleName), grouped
     assert method.tools == (*ConventionName,)
     assert method.sampler.count() == 1 + len(SamplerName) + len(SAMPLER_GROUPS)
     assert method.schedule.count() == 1 + len(ScheduleName) + len(SCHEDULE_GROUPS)

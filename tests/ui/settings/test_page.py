@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.downloads.contacts import Contacts
 from app.settings.reading import read_settings
-from app.settings.values import USUAL, Look
+from app.settings.values import USUAL, Look, stated
 from engine.api.saving import PictureFormat
 from tests.ui.conftest import Desk
 from ui.actions import ActionName
@@ -18,7 +18,7 @@ from ui.settings.about import LicencesRow, ReportRow
 from ui.settings.fields import FileNameField, FolderField
 from ui.settings.page import SettingsPage
 from ui.settings.privacy import HostsRow
-from ui.settings.rows import SettingRow
+from ui.settings.rows import SettingRow, about
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.slider_field import SliderField
@@ -147,6 +147,18 @@ def test_a_setting_is_in_the_file_and_shown_again(desk: Desk, page: SettingsPage
     (tick,) = row_of(page, "Previews").findChildren(TickBox)
     assert tick.isChecked()
     assert not slider.isEnabled()
+
+
+def test_every_setting_has_a_row(page: SettingsPage) -> None:
+    rows = [row for section in page.sections for row in section.made]
+    # A section of its own.
+    without = stated().keys() - {"shortcuts"}
+    missing = [
+        name
+        for name in without
+        if not any(row.matches(about(name).casefold().split()) for row in rows)
+    ]
+    assert not missing, "a setting of app/settings/values.py has a row in ui/settings/sections.py"
 
 
 def test_every_control_has_a_name(page: SettingsPage) -> None:
