@@ -6,7 +6,7 @@ recognises its files, and the checks that its parts fit together. Code for sever
 `shared.stable_diffusion` reads sizes and training and checks the fit of parts; `shared.clip`,
 `shared.unet` and `shared.kl_vae` describe networks. `registry` lists the families; `recognition`
 asks each of them about a file, and names files of other kinds by the tables in
-`foreign_checkpoints` and `foreign_parts`. `family` has the interface of a family, `base` the types.
+`foreign_checkpoints` and `foreign_parts`. `family` has the interface of a family.
 
 The pipeline and the layers above it import this package; this package imports
 `engine.checkpoints` and `engine.graphs`. Families do not import each other. How to add one:

@@ -40,14 +40,19 @@ def test_a_code_has_a_title_and_a_meaning(code: ErrorCode) -> None:
 @pytest.mark.parametrize("code", ErrorCode)
 def test_a_failed_picture_has_a_remedy_unless_there_is_nothing_to_do(code: ErrorCode) -> None:
     offered = actions(ErrorInfo(code, "Something."), of_a_job=True)
-    assert (offered == ()) == (code in WITHOUT_REMEDY)
+    assert (offered == ()) == (code in WITHOUT_REMEDY), (
+        "its actions are in app/notices/kinds.py; where nothing can be done it is in WITHOUT_REMEDY"
+    )
     assert not set(offered) & OF_NOTES
 
 
 def test_every_action_is_offered_by_a_code_or_a_remedy() -> None:
     of_codes = {action for kind in KINDS.values() for action in kind.actions}
     of_remedies = {action for remedy in EACH for action in actions_of(remedy)}
-    assert of_codes | of_remedies | OF_NOTES == set(NoticeAction)
+    assert of_codes | of_remedies | OF_NOTES == set(NoticeAction), (
+        "a button of notes alone is in OF_NOTES; the others are in app/notices/kinds.py or in"
+        " actions_of of app/notices/remedies.py"
+    )
 
 
 def test_every_remedy_has_an_action() -> None:

@@ -41,17 +41,7 @@ def failure(path: Path) -> EngineError:
 @pytest.mark.usefixtures("broken")
 def test_other_families_work_beside_a_broken_one(tmp_path: Path) -> None:
     assert identify(write_sparse(tmp_path / "x.safetensors", SMALL)).family == "sd1"
-    assert FAMILIES.names == (
-        "sd1",
-        "sd2",
-        "sdxl",
-        "sdxl_refiner",
-        "flux1",
-        "zimage",
-        "chroma",
-        "sd3",
-        "flux2",
-    )
+    assert len(FAMILIES.names) == len(FAMILIES.modules) - 1
     assert [(one.name, one.reason) for one in FAMILIES.broken] == [("broken_family", REASON)]
 
 
