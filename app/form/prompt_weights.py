@@ -41,7 +41,8 @@ def change_weight(
 ) -> WeightEdit | None:
     """Return the change of the weight of a selection, or of the word at an empty one, by a step.
 
-    A word within weighted brackets changes their weight. In the tag of a LoRA its strength changes.
+    A word within weighted brackets changes their weight, and so does the end of the brackets. In
+    the tag of a LoRA its strength changes.
     None where there is nothing to weight, or the grammar has no weights.
     """
     if grammar is PromptGrammar.LITERAL:
@@ -51,7 +52,10 @@ def change_weight(
     chosen = _words(text, start, end)
     groups = _groups(text, grammar)
     if start == end:
-        group = _innermost(groups, start) if chosen is None else _innermost(groups, chosen[0])
+        group = _innermost(groups, start if chosen is None else chosen[0])
+        if group is None and chosen is None:
+            # The cursor is where the brackets were typed.
+            group = next((group for group in groups if group.end == start), None)
     else:
         group = next((group for group in groups if chosen in (group.words, group[:2])), None)
     if group is None:

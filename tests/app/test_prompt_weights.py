@@ -41,6 +41,10 @@ def pressed(text: str, *steps: float, grammar: PromptGrammar = A1111) -> str:
         ("|(red house:1.2)|", [-STEP, -STEP], "red house"),
         # A bracket alone is a weight of 1.1.
         ("(re|d)", [STEP], "(red:1.2)"),
+        # Where brackets were typed the cursor is behind them.
+        ("a (red:1.2)| house", [STEP, -FINE_STEP], "a (red:1.25) house"),
+        ("(a)(re|d)", [STEP], "(a)(red:1.2)"),
+        ("((red)|:1.2)", [STEP], "((red):1.3)"),
         (r"a \(smi|le\)", [STEP], r"a (\(smile\):1.1)"),
         ("<lora:sea|side:0.8> sea", [FINE_STEP], "<lora:seaside:0.85> sea"),
         ("<lora:sea|side> sea", [-STEP], "<lora:seaside:0.9> sea"),
