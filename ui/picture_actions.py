@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QProcess, QStandardPaths, QUrl
@@ -18,8 +19,8 @@ def reveal(path: str) -> None:
         subprocess.Popen(f'explorer /select,"{Path(path)}"')
     elif sys.platform == "darwin":
         QProcess.startDetached("open", ["-R", path])
-    elif not _reveal_by_bus(path):
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent)))
+    else:
+        _reveal_by_bus(path)
 
 
 def copy_path(path: str) -> None:
@@ -40,21 +41,35 @@ def copy_picture(path: str, background: Background) -> None:
     background.run(lambda: read_whole(path), copy)
 
 
-def _reveal_by_bus(path: str) -> bool:
-    """Ask the desktop's file manager on Linux by D-Bus; return False if that is impossible."""
+def _reveal_by_bus(path: str) -> None:
+    """Ask the desktop's file manager on Linux by D-Bus; where none answers, open the folder."""
+    folder = str(Path(path).parent)
     program = QStandardPaths.findExecutable("dbus-send")
     if not program:
-        return False
+        open_folder(folder)
+        return
+    # It splits lists at commas.
+    url = QUrl.fromLocalFile(path).toEncoded().toStdString().replace(",", "%2C")
     arguments = [
         "--session",
+        # Without a reply it says nothing of a desktop that has no such file manager.
+        "--print-reply",
         "--dest=org.freedesktop.FileManager1",
         "--type=method_call",
         "/org/freedesktop/FileManager1",
         "org.freedesktop.FileManager1.ShowItems",
-        f"array:string:{QUrl.fromLocalFile(path).toEncoded().toStdString()}",
+        f"array:string:{url}",
         "string:",
     ]
-    return QProcess.startDetached(program, arguments)[0]
+    asking = QProcess(QGuiApplication.instance())
+    asking.finished.connect(partial(_on_asked, asking, folder))
+    asking.start(program, arguments)
+
+
+def _on_asked(asking: QProcess, folder: str, exit_code: int, status: QProcess.ExitStatus) -> None:
+    asking.deleteLater()
+    if exit_code or status is not QProcess.ExitStatus.NormalExit:
+        open_folder(folder)
 
 
 def open_folder(path: str) -> None:
