@@ -88,3 +88,19 @@ def test_the_bar_is_almost_full_at_the_end_of_the_estimate(desk: Desk) -> None:
     progress.on_phase(JobPhase(job=job, phase=Phase.SAVE, expected_s=0.4, after_s=0.0))
     assert progress.fraction > 0.85
     assert desk.window.dock.status.detail.text() == "almost done"
+
+
+@pytest.mark.parametrize(("width", "are_words"), [(800, False), (1500, True)])
+def test_buttons_have_words_where_there_is_room_and_no_text_is_cut(
+    desk: Desk, tmp_path: Path, width: int, *, are_words: bool
+) -> None:
+    desk.session.view.choose(picture(tmp_path / "a.png", "a red house"))
+    info = desk.window.info
+    desk.wait(lambda: info.title.text() == "a red house")
+    desk.resize(width, 560)
+    desk.wait(lambda: desk.window.width() == width)
+    worded = (info.use, info.start, info.upscale)
+    desk.wait(lambda: [bool(button.text()) for button in worded] == [are_words] * 3)
+    desk.wait(lambda: all(one.width() >= one.minimumSizeHint().width() for one in worded))
+    right = info.details.mapTo(desk.window, info.details.rect().topRight()).x()
+    assert right < desk.window.width()

@@ -26,6 +26,8 @@ from ui.widgets.line_field import MOST_SEARCHED, LineField
 
 # Below this width the filters are below the search, and the pane about a model is narrower.
 _WIDE, _NARROW_DETAILS = 1080, 280
+# Below this height the invitation has its buttons alone.
+_TALL = 480
 
 
 class YourModels(QWidget):
@@ -74,13 +76,14 @@ class YourModels(QWidget):
         self.order.addItem(self.tr("Largest first"), ModelOrder.LARGEST.value)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """Put the filters below the search in a narrow window, and make the pane narrower."""
+        """Put the filters below the search in a narrow window, and leave words out of a low one."""
         super().resizeEvent(event)
         is_wide = self.width() >= _WIDE
         to = QBoxLayout.Direction
         self._top.setDirection(to.LeftToRight if is_wide else to.TopToBottom)
         self._top.setSpacing(M if is_wide else S)
         self.details.setFixedWidth(DETAILS_WIDTH if is_wide else _NARROW_DETAILS)
+        self.invitation.show_words(shown=self.height() >= _TALL)
 
     def _make_top(self) -> QBoxLayout:
         """Lay out the search and the filters beside or below it."""

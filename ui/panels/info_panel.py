@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.request import GenerateRequest
@@ -16,6 +16,7 @@ from ui.theme.theme import Theme
 from ui.upscale_button import UpscaleButton
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel
+from ui.widgets.word_button import WordButton
 
 _BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
@@ -24,6 +25,8 @@ _BUTTONS = (
 )
 
 
+# The least width of the picture's words beside buttons with words, in pixels.
+_LEAST_WORDS = 160
 _USE = ActionName.USE_SETTINGS
 _OF_A_PICTURE = (
     *REUSING,
@@ -43,18 +46,21 @@ class InfoPanel(QWidget):
         self._picture: ReadPicture | None = None
         self._actions = actions
         self.setProperty("role", "panel")
+        # It makes do with what the canvas above has.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.title = ElidedLabel()
         self.detail = ElidedLabel("caption")
         self.watch = QPushButton(self.tr("Follow live"))
-        self.use = QPushButton(self.tr("Reuse"))
+        self.use = WordButton(theme, self.tr("Reuse"), "create")
         self.use.setAccessibleDescription(actions[_USE].text())
         self.use.setToolTip(f"{actions[_USE].text()} ({actions.key(_USE)})")
         self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"), outlined=True)
         self.menu = QMenu(self)
         for name in REUSING:
             self.menu.addAction(actions[name])
-        self.start = QPushButton(self.tr("Start from this"))
-        self.start.setToolTip(actions.key(ActionName.START_FROM))
+        self.start = WordButton(theme, self.tr("Start from this"), "picture")
+        start = actions[ActionName.START_FROM].text()
+        self.start.setToolTip(f"{start} ({actions.key(ActionName.START_FROM)})")
         self.upscale = UpscaleButton(session, theme, actions, self._pictures)
         self.buttons = [self._button(theme, name, icon) for name, icon in _BUTTONS]
         self.details = self._button(theme, ActionName.DETAILS, "note")
@@ -85,7 +91,7 @@ class InfoPanel(QWidget):
         words.setSpacing(2)
         words.addWidget(self.title)
         words.addWidget(self.detail)
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(M, XS, S, XS)
         row.setSpacing(S)
         row.addLayout(words, 1)
@@ -137,6 +143,22 @@ class InfoPanel(QWidget):
             # Another page enables them by its own pictures.
             for name in (*_OF_A_PICTURE, *(n for n, _ in _BUTTONS)):
                 self._actions[name].setEnabled(has_picture)
+
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Show icons on buttons whose words leave no room for those of the picture."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show words on the buttons if the picture's words have their room beside them."""
+        worded = (self.use, self.start, self.upscale)
+        for button in worded:
+            button.show_words(shown=True)
+        room = self.width() - self._row.minimumSize().width()
+        for button in worded:
+            button.show_words(shown=room >= _LEAST_WORDS)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Enable the actions by the picture on the canvas again."""
