@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QPainter, QPixmap, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -126,3 +126,33 @@ def test_levels_end_at_a_small_picture_and_keep_transparency() -> None:
     assert all(level.hasAlphaChannel() for level in levels.images)
     assert levels.for_width(400).width() == 500
     assert levels.for_width(4000).width() == 1000
+
+
+def test_a_fitted_picture_is_taken_by_the_mouse_and_a_zoomed_one_is_panned(view: ZoomView) -> None:
+    taken: list[QPixmap] = []
+    view.taken.connect(taken.append)
+    middle = view.rect().center()
+    QTest.mousePress(view, LEFT, NONE, middle)
+    QTest.mouseMove(view, middle + QPoint(2, 0))
+    assert not taken
+    QTest.mouseMove(view, middle + QPoint(40, 0))
+    assert [one.isNull() for one in taken] == [False]
+    QTest.mouseMove(view, middle + QPoint(80, 0))
+    QTest.mouseRelease(view, LEFT, NONE, middle)
+    assert len(taken) == 1
+    view.show_actual_size()
+    QTest.mousePress(view, LEFT, NONE, middle)
+    QTest.mouseMove(view, middle + QPoint(40, 0))
+    QTest.mouseRelease(view, LEFT, NONE, middle)
+    assert len(taken) == 1
+
+
+def test_an_empty_sheet_and_what_is_beside_a_picture_are_not_taken(view: ZoomView) -> None:
+    taken: list[QPixmap] = []
+    view.taken.connect(taken.append)
+    for place in (QPoint(2, 200), view.rect().center()):
+        QTest.mousePress(view, LEFT, NONE, place)
+        QTest.mouseMove(view, place + QPoint(40, 0))
+        QTest.mouseRelease(view, LEFT, NONE, place)
+        view.show_sheet(QSize(SIDE, SIDE))
+    assert not taken

@@ -1,13 +1,14 @@
 """One picture as large as it fits, and the way to those before and after it."""
 
 from PySide6.QtCore import QEvent, QKeyCombination, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gallery.rows import GalleryRow, Trouble
 from ui.actions import Actions
 from ui.gallery.labels import marks_words, name_of, position_label, spoken, trouble_label
 from ui.gallery.picture_loader import LoadedPicture, PictureLoader
+from ui.item_models.dragged_pictures import drag_out, files_as_data
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -61,6 +62,7 @@ class Viewer(QWidget):
         self.position = plain_label("", "caption")
         self.marks = plain_label("", "caption")
         self._lay_out()
+        self.view.taken.connect(self._drag_out)
         self.back.clicked.connect(self.closed)
         self.previous.clicked.connect(lambda: self.stepped.emit(-1))
         self.next.clicked.connect(lambda: self.stepped.emit(1))
@@ -84,6 +86,9 @@ class Viewer(QWidget):
             self.name.setText(trouble_label(self._trouble or Trouble.DAMAGED))
         else:
             self.view.show_picture(loaded.levels, loaded.shape)
+
+    def _drag_out(self, pixmap: QPixmap) -> None:
+        drag_out(self.view, files_as_data([self._wanted]), pixmap)
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()

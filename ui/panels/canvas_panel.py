@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.background import Background
@@ -17,6 +17,7 @@ from app.session import Session
 from engine.api.request import GenerateRequest
 from engine.api.values import InputRole
 from ui.actions import PAINTING, ActionName, Actions
+from ui.item_models.dragged_pictures import drag_out, files_as_data
 from ui.panels.batch_panel import BatchPanel
 from ui.panels.details_panel import DetailsPanel
 from ui.panels.first_run import FirstRun
@@ -97,6 +98,7 @@ class CanvasPanel(QWidget):
         session.view.live_changed.connect(self.refresh)
         session.view.alone_changed.connect(self.refresh)
         session.batch.changed.connect(self._on_batch)
+        self.view.taken.connect(self._drag_out)
         self.back.clicked.connect(session.view.follow)
         self.corner.map.clicked.connect(partial(session.view.show_map, None))
         session.progress.preview_changed.connect(self._on_preview)
@@ -117,6 +119,11 @@ class CanvasPanel(QWidget):
         session.view.details = session.memory.layout.details
         self._show_details()
         self._refresh_actions()
+
+    def _drag_out(self, pixmap: QPixmap) -> None:
+        """Drag the file of the picture that is shown; one that is being made has none."""
+        if self._read_path is not None:
+            drag_out(self.view, files_as_data([self._read_path]), pixmap)
 
     def _compare(self) -> None:
         """Compare the picture that is marked in the batch alone."""

@@ -1,4 +1,4 @@
-"""A view of a picture that is zoomed by the wheel and by keys, and panned by dragging."""
+"""A view of a picture that is zoomed by the wheel and by keys, and panned or taken by dragging."""
 
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,11 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from ui.picture_levels import PictureLevels
 from ui.theme.metrics import L
@@ -48,13 +49,16 @@ class ZoomView(QWidget):
 
     100 % is a device pixel for each pixel of the picture, so that it is sharp on any screen. The
     wheel zooms at the pointer, a touchpad's scrolling and arrow keys pan, + and - zoom in steps, a
-    double click goes from fitted to 100 % and back.
+    double click goes from fitted to 100 % and back. The mouse pans a picture that is larger than
+    the view, and takes hold of any other.
     """
 
     # The `ViewPoint` that the user went to; other views may `go_to` it.
     view_changed = Signal(object)
     # The scale, in device pixels for each pixel of the picture, may have changed for any reason.
     scale_changed = Signal()
+    # The mouse drags the picture as such. Emits it as a small QPixmap.
+    taken = Signal(object)
 
     def __init__(self, theme: Theme, margin: int = L, parent: QWidget | None = None) -> None:
         """`margin` is kept free around a fitted picture, in device-independent pixels."""
@@ -64,6 +68,8 @@ class ZoomView(QWidget):
         self._viewport = Viewport(margin)
         # The pointer's last place while it drags the picture.
         self._dragged: QPointF | None = None
+        # The place where the mouse took hold of the picture, until it moves away with it.
+        self._held: QPointF | None = None
         self._over: MapVeil | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(128, 128)
@@ -220,15 +226,21 @@ class ZoomView(QWidget):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Begin to drag a picture that is larger than the view."""
+        """Begin to drag a picture that is larger than the view, or take hold of another."""
+        is_left = event.button() is Qt.MouseButton.LeftButton
         if event.button() in _PANNING and self._viewport.can_pan:
             self._dragged = event.position()
             self._show_cursor()
+        elif is_left and self._levels is not None and self.target.contains(event.position()):
+            self._held = event.position()
         else:
             event.ignore()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
         """Move the picture with the pointer."""
+        if self._held is not None:
+            self._take_away(event.position())
+            return
         if self._dragged is None:
             event.ignore()
             return
@@ -239,8 +251,16 @@ class ZoomView(QWidget):
         """End the dragging."""
         if self._dragged is None:
             event.ignore()
-        self._dragged = None
+        self._dragged = self._held = None
         self._show_cursor()
+
+    def _take_away(self, place: QPointF) -> None:
+        """Emit `taken` once the pointer has left the place where it took hold."""
+        assert self._held is not None
+        way = (place - self._held).manhattanLength()
+        if way >= QApplication.startDragDistance() and self._levels is not None:
+            self._held = None
+            self.taken.emit(QPixmap.fromImage(self._levels.images[-1]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
         """Go from the fitted picture to 100 % at the pointer, or back."""
@@ -264,7 +284,7 @@ class ZoomView(QWidget):
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 (Qt's name)
         """End what the keyboard or the mouse held."""
         super().focusOutEvent(event)
-        self._dragged = None
+        self._dragged = self._held = None
         self._show_cursor()
 
     # --- drawing ---

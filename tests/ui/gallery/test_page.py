@@ -6,8 +6,8 @@ from threading import Event
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -101,6 +101,20 @@ def test_the_grid_holds_no_picture_but_the_one_that_was_seen_last(shown: Shown) 
     QTest.keyClick(viewer.view, KEY.Key_Escape)
     assert row is not None
     assert loader.kept == (row.path,)
+
+
+def test_the_picture_of_the_viewer_is_dragged_out_as_a_file(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dragged: list[QMimeData] = []
+    monkeypatch.setattr("ui.gallery.viewer.drag_out", lambda _, data, _pixmap: dragged.append(data))
+    shown.grid.choose(1)
+    QTest.keyClick(shown.grid, KEY.Key_Space)
+    viewer = shown.page.viewer
+    shown.desk.wait(lambda: viewer.view.image is not None)
+    viewer.view.taken.emit(QPixmap())
+    assert [Path(url.toLocalFile()).exists() for url in dragged[0].urls()] == [True]
+    assert shown.page.picture == dragged[0].urls()[0].toLocalFile()
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
