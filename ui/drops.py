@@ -13,28 +13,34 @@ from app.library.gallery import is_picture
 from app.session import Session
 from ui.create.page import CreatePage
 from ui.drop_spots import DropSpot
+from ui.places import Place, Places
 from ui.theme.theme import Theme
 from ui.widgets.drop_overlay import NOTHING, DropOverlay
 from ui.widgets.spot_marks import SpotMarks
+from ui.widgets.zoom_view import ZoomView
 
 # The time for which a picture is held over the way to the form until the form opens.
 _OPENS_AFTER_MS = 400
 
 
 class DropOffer(NamedTuple):
-    """A card for a dragged file: its texts, and the action of a drop on it."""
+    """A card for a dragged file: its texts, the action of a drop on it, and what is shown then.
+
+    Without an action the card says why the file is refused.
+    """
 
     title: str
     sentence: str
-    take: Callable[[], None]
+    take: Callable[[], None] | None
+    place: Place = Place.CREATE
 
 
 class Drops(QObject):
     """Takes the files that are dropped on a window, wherever on it, as copies.
 
     A picture over the form of Create goes where it is let go; else cards ask. From another place
-    a picture reaches the form through `door`, the button of Create. `open_form` shows the form; it
-    is called before the action of a card, too.
+    a picture reaches the form through the button of Create. `open_form` shows the form; it is
+    called before the action of a card, too, unless that belongs to another place.
     """
 
     def __init__(
@@ -43,12 +49,13 @@ class Drops(QObject):
         theme: Theme,
         window: QWidget,
         page: CreatePage,
-        door: QWidget,
+        places: Places,
         open_form: Callable[[], None],
     ) -> None:
         super().__init__(window)
         self._session, self._window, self._page = session, window, page
-        self._door, self._open_form = door, open_form
+        self._places, self._open_form = places, open_form
+        self._door = places.rail.buttons[Place.CREATE]
         # What the cards were made for, and what they offer: a pointer that moves reads no file.
         self._offered: tuple[tuple[Path, bool], list[DropOffer]] | None = None
         self._opening = QTimer(self, singleShot=True, interval=_OPENS_AFTER_MS)
@@ -83,8 +90,7 @@ class Drops(QObject):
     def _move(self, event: QDragMoveEvent) -> None:
         """Highlight what is under the pointer; a drop beside cards and spots does nothing."""
         self._show_offers(event)
-        place = event.position().toPoint()
-        if self._spot_at(event) is None and self.overlay.chosen(place) is None:
+        if self._spot_at(event) is None and self._card_at(event.position().toPoint()) is None:
             event.ignore()
         else:
             _accept_copy(event)
@@ -103,12 +109,21 @@ class Drops(QObject):
             return
         _accept_copy(event)
         offers = self.offers(files[0], ours=self._is_ours(event), others=files[1:])
-        if chosen >= len(offers):
-            # The file is another than the one that the cards were made for.
+        # The file may be another than the one that the cards were made for.
+        if chosen < len(offers) and offers[chosen].take is not None:
+            self.take(offers[chosen])
+        else:
             event.ignore()
+
+    def take(self, offer: DropOffer) -> None:
+        """Do what a card offers, in its place; nothing if its file is refused."""
+        if offer.take is None:
             return
-        self._open_form()
-        offers[chosen].take()
+        if offer.place is Place.CREATE:
+            self._open_form()
+        else:
+            self._places.open(offer.place)
+        offer.take()
 
     def _end(self) -> None:
         self.overlay.hide()
@@ -128,7 +143,9 @@ class Drops(QObject):
             # The other program may end, or take its data back, while it drags.
             self._end()
             return
-        offers = self._offers_of(files[0], ours=self._is_ours(event))
+        # A picture that is seen in full may begin its way anywhere: cards would lie over it.
+        is_seen = isinstance(event.source(), ZoomView)
+        offers = [] if is_seen else self._offers_of(files[0], ours=self._is_ours(event))
         clear = NOTHING
         if self._takes_spots(files[0]):
             self._show_spots(event)
@@ -136,8 +153,15 @@ class Drops(QObject):
         elif self._takes_door(files[0]):
             self._show_door(place)
             clear = self._area(self._door)
-        self.overlay.appear([(offer.title, offer.sentence) for offer in offers], clear)
-        self.overlay.point_at(place)
+        if offers:
+            self.overlay.appear([(offer.title, offer.sentence) for offer in offers], clear)
+        self.overlay.point_at(place if self._card_at(place) is not None else None)
+
+    def _card_at(self, place: QPoint) -> int | None:
+        """Return the index of the card at a point; None where a drop does nothing."""
+        chosen, offers = self.overlay.chosen(place), self._offered[1] if self._offered else []
+        acts = chosen is not None and chosen < len(offers) and offers[chosen].take is not None
+        return chosen if acts else None
 
     def _offers_of(self, file: Path, *, ours: bool) -> list[DropOffer]:
         if self._offered is None or self._offered[0] != (file, ours):
@@ -226,15 +250,36 @@ class Drops(QObject):
             # A button already reuses its settings, and the drag may be accidental.
             return steering
         if not is_picture(file):
-            opening = self._session.opening
-            title, sentence = self._offer_words(opening.kind(file))
-            return [DropOffer(title, sentence, lambda: opening.open_with(file, others))]
+            return self._other_offers(file, others)
         use = DropOffer(
             self.tr("Use its settings"),
             self.tr("How it was made, whichever program made it."),
             lambda: self._session.open_file(file),
         )
         return [use, *steering]
+
+    def _other_offers(self, file: Path, others: Sequence[Path]) -> list[DropOffer]:
+        """Return the cards for a folder, or a file that is no picture."""
+        session, opening = self._session, self._session.opening
+        kind = opening.kind(file)
+        if kind is FileKind.FOLDER:
+            models = DropOffer(
+                self.tr("Look for models in it"),
+                self.tr("They are used where they lie."),
+                lambda: session.models.folders.add(file),
+                Place.MODELS,
+            )
+            pictures = DropOffer(
+                self.tr("Show its pictures"),
+                self.tr("The folder joins those of the Gallery."),
+                lambda: session.gallery_index.add_folder(file),
+                Place.GALLERY,
+            )
+            return [models, pictures]
+        title, sentence = self._offer_words(kind)
+        if kind is FileKind.FOREIGN:
+            return [DropOffer(title, sentence, None)]
+        return [DropOffer(title, sentence, lambda: opening.open_with(file, others))]
 
     def _layer_offers(self, file: Path) -> list[DropOffer]:
         """Return the cards of what the model's architecture can follow."""
@@ -272,6 +317,10 @@ class Drops(QObject):
             FileKind.OPAQUE: (
                 self.tr("Use this file"),
                 self.tr("As a model or a LoRA, where it lies."),
+            ),
+            FileKind.FOREIGN: (
+                self.tr("This file cannot be used"),
+                self.tr("Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP."),
             ),
             FileKind.OTHER: (self.tr("Use this model"), used),
         }[kind]

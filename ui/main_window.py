@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QGuiApplication,
@@ -28,6 +28,7 @@ from ui.menus import MenuBar
 from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
 from ui.panels.offer_bar import OfferBar
+from ui.pasting import Pasting
 from ui.places import Place, Places
 from ui.read_ahead import read_ahead
 from ui.side_windows import SideWindows
@@ -36,6 +37,8 @@ from ui.theme.theme import Theme
 from ui.widgets.labels import rule
 from ui.window_place import fit, place_of
 
+# A screen of 1920 x 1080 at 225 % has room for it, and so has half of one at 100 %.
+_LEAST = QSize(800, 440)
 # The delay after which a window manager has put its frame around the window.
 _FRAMED_MS = 200
 # The delay after which a window that was opened has drawn itself and started the engine.
@@ -53,7 +56,7 @@ class MainWindow(QMainWindow):
         self._is_built = False
         self.setWindowTitle("Safelight")
         self.setWindowIcon(app_icon())
-        self.setMinimumSize(880, 560)
+        self.setMinimumSize(_LEAST)
         # With their own keys at once: hints beside buttons name them.
         self.actions_by_name = actions = Actions(self, session.settings.now.shortcuts)
         self._use_settings()
@@ -80,9 +83,9 @@ class MainWindow(QMainWindow):
         self._settled.timeout.connect(lambda: read_ahead(session.background, self))
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(self.dock)
-        self.setMenuBar(MenuBar(actions, self))
-        door = self.places.rail.buttons[Place.CREATE]
-        self.drops = Drops(session, theme, self, page, door, self._show_form)
+        self.drops = Drops(session, theme, self, page, self.places, self._show_form)
+        self.pasting = Pasting(session, self.drops, self)
+        self.setMenuBar(MenuBar(actions, self.pasting.action, self))
         self._connect()
         # The rail comes first in the order of Tab, but not for the first key.
         page.form.prompt.setFocus()

@@ -1,5 +1,6 @@
 """The menu bar: every action of the window by name, and what has no place in the window."""
 
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from ui.actions import PAINTING, REUSING, STEERING, ActionName, Actions
@@ -56,11 +57,12 @@ _TOOLS = (ActionName.RUNTIMES, ActionName.DEVICES, ActionName.DOWNLOADS)
 class MenuBar(QMenuBar):
     """The window's menus; macOS shows them at the top of the screen."""
 
-    def __init__(self, actions: Actions, parent: QWidget) -> None:
+    def __init__(self, actions: Actions, paste: QAction, parent: QWidget) -> None:
         super().__init__(parent)
         self._actions = actions
         self.files = self._add(self.tr("&File"), _FILES)
         self.edits = self._add(self.tr("&Edit"), _EDITS)
+        self.edits.insertAction(self.edits.actions()[1], paste)
         self.view = self._add(self.tr("&View"), _VIEW)
         self.pictures = self._add(self.tr("&Picture"), _PICTURES)
         self.masks = self._add(self.tr("&Mask"), _MASK)

@@ -53,7 +53,7 @@ class Opening(QObject):
     def open(self, path: Path) -> None:
         """Use a file: a picture's settings, a LoRA in the list, any other as the checkpoint.
 
-        An embedding is only explained, as a prompt names it.
+        An embedding is only explained, as a prompt names it, and a foreign file is refused.
         """
         if is_picture(path):
             self._pictures.use_settings(path)
@@ -65,7 +65,9 @@ class Opening(QObject):
                 self._explain_embedding(path, path.stem)
             case FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=True)
-            case FileKind.OTHER:
+            case FileKind.FOREIGN:
+                self._refuse(path)
+            case FileKind.FOLDER | FileKind.OTHER:
                 self._checkpoint.open(path)
 
     def open_with(self, first: Path, others: Iterable[Path]) -> None:
@@ -119,6 +121,12 @@ class Opening(QObject):
         elif may_be_checkpoint:
             # What is wrong with a file that is none is told below the checkpoint's name.
             self._checkpoint.open(file)
+
+    def _refuse(self, path: Path) -> None:
+        self._notices.tell(
+            self.tr("{name} cannot be used.").format(name=path.name[:80]),
+            self.tr("Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP."),
+        )
 
     def _explain_embedding(self, path: Path, name: str) -> None:
         convention = convention_of(self._form.convention)

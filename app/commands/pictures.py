@@ -35,6 +35,10 @@ class PictureCommands(QObject):
         """Fill the form from a picture's metadata."""
         self._changes.use_settings(path, reuse)
 
+    def use_text(self, text: str) -> None:
+        """Fill the form from a text with settings."""
+        self._changes.use_text(text)
+
     def start_from(self, path: str, width: int, height: int) -> None:
         """Have the next picture start from this one; its size is in pixels."""
         self._changes.start_from(path, width, height)

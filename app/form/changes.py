@@ -20,7 +20,7 @@ from app.form.generation import (
 from app.form.kept_settings import settings_of
 from app.form.layer_kinds import bare_name
 from app.form.model_settings import ModelSettingsMemory
-from app.form.picture_settings import PictureSettings, read_settings
+from app.form.picture_settings import PictureSettings, read_settings, settings_in_text
 from app.form.presets import Preset, fields_of_parts
 from app.library.checkpoint_store import CheckpointStore
 from app.notices.notices import NoticeState
@@ -203,6 +203,19 @@ class FormChanges(QObject):
                 self._take(found, what, path.name[:80])
 
         self._background.run(lambda: read_settings(path, starter, digest), take)
+
+    def use_text(self, text: str) -> None:
+        """Fill the form from a text with settings, as `tells_settings` finds it."""
+
+        def take(settings: PictureSettings | None) -> None:
+            if settings is None:
+                return
+            found = settings.with_models(self._checkpoint_named)
+            request = settings_of(found.request)
+            message = self.tr("Settings and seed replaced by those of the pasted text.")
+            self.apply(message, lambda: self._take_all(request, with_seed=True), found.remarks)
+
+        self._background.run(lambda: settings_in_text(text), take)
 
     def _checkpoint_named(self, stated: str) -> Path | None:
         """Return the checkpoint that another tool's name means: the chosen one, or the only one."""

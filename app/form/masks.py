@@ -1,4 +1,4 @@
-"""Painted masks, kept in files because pictures may name them."""
+"""Painted masks and pasted pictures, kept in files because pictures may name them."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +18,15 @@ def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
 
     A file of that name with other content is damaged and is put aside.
     """
+    return _keep(folder, png, translate("masks", "The mask cannot be kept in {folder}."))
+
+
+def keep_pasted(folder: Path, png: bytes) -> Path | ErrorInfo:
+    """Write a picture that was pasted without a file, as `keep_mask` does."""
+    return _keep(folder, png, translate("masks", "The picture cannot be kept in {folder}."))
+
+
+def _keep(folder: Path, png: bytes, failure: str) -> Path | ErrorInfo:
     path = folder / f"{sha256(png).hexdigest()[:16]}.png"
     try:
         if not _holds(path, png):
@@ -26,7 +35,7 @@ def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
     except OSError as error:
         return ErrorInfo(
             ErrorCode.OUTPUT_NOT_WRITABLE,
-            translate("masks", "The mask cannot be kept in {folder}.").format(folder=folder),
+            failure.format(folder=folder),
             translate("masks", "Make room on the disk, or name another folder in SAFELIGHT_STATE."),
             str(error),
         )

@@ -1,5 +1,6 @@
 """The settings in a picture's metadata, with remarks for the user."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from engine.errors import EngineError
 from engine.file_paths import exists
 
 translate = QCoreApplication.translate
+# The beginning of the last line of settings as AUTOMATIC1111 and others write them.
+_LINE = re.compile(r"^Steps: \d+, \S", re.MULTILINE)
 
 
 class PictureSettings(msgspec.Struct, frozen=True):
@@ -74,6 +77,26 @@ def read_settings(
             )
             remarks.append(gone.format(name=name))
     request = _shortened(request, remarks)
+    return PictureSettings(request, tuple(remarks), imported.model, imported.model_of_pass)
+
+
+def tells_settings(text: str) -> bool:
+    """Return True for a prompt with its settings below, as AUTOMATIC1111 writes both."""
+    return _LINE.search(text) is not None
+
+
+def settings_in_text(text: str) -> PictureSettings | None:
+    """Return the settings that a text tells; None if it tells none."""
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from engine.metadata.readers import recognise
+    from engine.metadata.record import PARAMETERS_KEYWORD
+    from engine.metadata.texts import TextChunk
+
+    imported = recognise((TextChunk(PARAMETERS_KEYWORD, text),))
+    if imported is None:
+        return None
+    remarks = list(imported.warnings)
+    request = _shortened(imported.request, remarks)
     return PictureSettings(request, tuple(remarks), imported.model, imported.model_of_pass)
 
 

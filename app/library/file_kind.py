@@ -1,4 +1,4 @@
-"""Tells LoRAs and embeddings from checkpoints by their first bytes, without the engine."""
+"""Tells what files are for by their names and first bytes, without the engine."""
 
 import re
 import stat
@@ -6,6 +6,8 @@ from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
 
+from engine.api.model_files import MODEL_SUFFIXES
+from engine.folders import PIPELINE_FILE
 from engine.regular_file import open_regular
 
 # The bytes before a safetensors file's header are the header's length.
@@ -26,6 +28,10 @@ _EMBEDDED = re.compile(
     rb'"(?:emb_params|clip_[lg]|string_to_param(?:\.[^"]{1,20})?|<[^"<>]{1,100}>)"\s*:\s*\{'
 )
 _EMBEDDING_BYTES = 20_000
+# The first bytes of GGUF files, and of PyTorch's archives and pickles.
+_MAGIC = (b"GGUF", b"PK\x03\x04", b"\x80")
+# The parts of a diffusers folder of which any checkpoint has one.
+_DENOISERS = ("unet", "transformer")
 _OPAQUE = frozenset({".pt", ".pth", ".bin", ".ckpt"})
 
 
@@ -36,11 +42,15 @@ class FileKind(Enum):
     EMBEDDING = auto()
     # A PyTorch file, which only the engine reads: it may be any kind.
     OPAQUE = auto()
+    # A folder that is no model itself: there may be models or pictures in it.
+    FOLDER = auto()
+    # A file that is for something else: neither its name nor its first bytes are those of weights.
+    FOREIGN = auto()
     OTHER = auto()
 
 
 def kind_of(path: Path) -> FileKind:
-    """Return the kind of a file; of safetensors files the header is read. Never raises."""
+    """Return the kind of a file or folder; the header of safetensors is read. Never raises."""
     if path.suffix.lower() in _OPAQUE:
         return FileKind.OPAQUE
     try:
@@ -48,15 +58,25 @@ def kind_of(path: Path) -> FileKind:
     # A path with a null character raises a ValueError.
     except (OSError, ValueError):
         return FileKind.OTHER
+    if stat.S_ISDIR(facts.st_mode):
+        return FileKind.OTHER if _is_model(path) else FileKind.FOLDER
     if not stat.S_ISREG(facts.st_mode):
         return FileKind.OTHER
     return _kind_by_header(path, facts.st_size, facts.st_mtime_ns)
+
+
+def _is_model(folder: Path) -> bool:
+    """Return True for a folder that is a checkpoint, or a network with its configuration."""
+    files = (PIPELINE_FILE, "config.json", *(f"{part}/config.json" for part in _DENOISERS))
+    return any((folder / file).is_file() for file in files)
 
 
 # A file that is dragged over the window is asked about at every move of the mouse.
 @lru_cache(maxsize=4)
 def _kind_by_header(path: Path, _size: int, _modified_ns: int) -> FileKind:
     header = _header(path)
+    if not header and path.suffix.lower() not in MODEL_SUFFIXES and not _begins_as_weights(path):
+        return FileKind.FOREIGN
     if _KEYS.search(header):
         return FileKind.LORA
     is_short = len(header) <= _EMBEDDING_BYTES
@@ -75,3 +95,12 @@ def _header(path: Path) -> bytes:
     except OSError:
         return b""
     return header if header.startswith(b"{") else b""
+
+
+def _begins_as_weights(path: Path) -> bool:
+    """Return True for a file of weights by its first bytes, or one that cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return file.read(4).startswith(_MAGIC)
+    except OSError:
+        return True

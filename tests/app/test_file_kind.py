@@ -1,4 +1,4 @@
-"""LoRAs and embeddings are told from checkpoints by their first bytes."""
+"""Files are told apart by their names and first bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 from app.library.file_kind import FileKind, kind_of
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
+from tests.tiny_checkpoint import write_checkpoint
 
 KEYS = (
     "lora_unet_mid_block_attentions_0_proj_in.lora_down.weight",
@@ -57,9 +58,34 @@ def test_a_damaged_file_is_none(tmp_path: Path, content: bytes) -> None:
     assert kind_of(path) is FileKind.OTHER
 
 
-def test_a_folder_and_a_path_that_no_file_has_are_none(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "missing", Path("a\0b")):
+@pytest.mark.parametrize("name", ["note.txt", "clip.gif", "photo.avif", "README", "a.pdf"])
+def test_a_file_that_is_for_something_else_is_foreign(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"GIF89a and what follows")
+    assert kind_of(path) is FileKind.FOREIGN
+
+
+@pytest.mark.parametrize("content", [b"GGUF\3\0\0\0", b"PK\3\4....", b"\x80\2}q"])
+def test_weights_under_another_name_are_not_foreign(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "mix.safetensors.1"
+    path.write_bytes(content)
+    assert kind_of(path) is FileKind.OTHER
+    weights = write_sparse(tmp_path / "mix.part", listings.ldm_unet())
+    assert kind_of(weights) is FileKind.OTHER
+
+
+def test_a_path_that_no_file_has_is_none(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing", Path("a\0b")):
         assert kind_of(path) is FileKind.OTHER
+
+
+def test_a_folder_is_a_model_by_its_configuration_alone(tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    assert kind_of(tmp_path / "pictures") is FileKind.FOLDER
+    assert kind_of(write_checkpoint(tmp_path / "tiny")) is FileKind.OTHER
+    (tmp_path / "part" / "unet").mkdir(parents=True)
+    (tmp_path / "part" / "unet" / "config.json").write_text("{}")
+    assert kind_of(tmp_path / "part") is FileKind.OTHER
 
 
 def test_a_file_that_was_replaced_is_looked_at_again(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from app.engine.process import EngineState
 from app.form.generation import MOST_CHARACTERS
@@ -26,6 +26,7 @@ from tests.metadata.records import PLAIN, PNG
 from tests.ui.conftest import Desk, MakeDesk
 from ui.actions import ActionName
 from ui.main_window import MainWindow
+from ui.places import Place
 
 LONG = Plan(steps=100_000, step_seconds=0.01, previews=1)
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
@@ -267,6 +268,54 @@ def test_a_card_promises_no_more_of_a_file_than_is_known(
     assert [offer.title for offer in desk.window.drops.offers(tmp_path / name)] == [title]
 
 
+@pytest.mark.parametrize("place", [Place.CREATE, Place.MODELS])
+def test_a_file_that_is_for_something_else_is_refused_with_the_reason(
+    desk: Desk, tmp_path: Path, place: Place
+) -> None:
+    """A GIF that was dropped became the model."""
+    window, before = desk.window, desk.session.generation.checkpoint
+    window.places.open(place)
+    file = tmp_path / "clip.gif"
+    file.write_bytes(b"GIF89a")
+    data = drag(window, file)
+    (card,) = window.drops.overlay.cards
+    assert "cannot be used" in card.findChildren(QLabel)[0].text()
+    over = QPoint(card.mapTo(window, card.rect().center()))
+    moved = QDragMoveEvent(
+        over, Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(window, moved)
+    assert not moved.isAccepted()
+    assert card.property("role") == "offer"
+    drop(window, data)
+    assert desk.session.generation.checkpoint == before
+    assert window.places.place is place
+
+
+def test_a_file_that_is_opened_and_is_for_something_else_is_refused(
+    desk: Desk, tmp_path: Path
+) -> None:
+    before = desk.session.generation.checkpoint
+    (tmp_path / "note.txt").write_text("not a model")
+    desk.session.open_file(tmp_path / "note.txt")
+    assert desk.session.generation.checkpoint == before
+    assert desk.session.notices.notices[-1].message == "note.txt cannot be used."
+
+
+def test_a_dropped_folder_is_looked_into_for_models_or_pictures(desk: Desk, tmp_path: Path) -> None:
+    folder, window = tmp_path / "mine", desk.window
+    add_picture(folder)
+    before = desk.session.generation.checkpoint
+    drop(window, drag(window, folder), 0)
+    assert window.places.place is Place.MODELS
+    assert folder in [one.path for one in desk.session.models.folders.watched]
+    window.places.open(Place.CREATE)
+    drop(window, drag(window, folder), 1)
+    assert window.places.place is Place.GALLERY
+    assert folder in [one.path for one in desk.session.gallery_index.folders]
+    assert desk.session.generation.checkpoint == before
+
+
 def test_a_dropped_picture_fills_the_form(desk: Desk, tmp_path: Path) -> None:
     drop(desk.window, drag(desk.window, Path(add_picture(tmp_path / "elsewhere"))))
     desk.wait(lambda: desk.window.form.prompt.toPlainText() == PLAIN.request.prompt)
@@ -348,6 +397,27 @@ def test_a_drop_on_a_card_that_its_file_has_no_more_is_refused(desk: Desk, tmp_p
     assert desk.session.generation.build_request() == before
 
 
+def test_the_picture_on_the_canvas_is_dragged_out_and_no_card_lies_over_it(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dragged: list[QMimeData] = []
+    monkeypatch.setattr(
+        "ui.panels.canvas_panel.drag_out", lambda _, data, _pixmap: dragged.append(data)
+    )
+    window, view = desk.window, desk.window.canvas.view
+    view.taken.emit(QPixmap())
+    assert not dragged
+    picture = add_picture(tmp_path / "elsewhere")
+    desk.session.view.choose(picture)
+    desk.wait(lambda: view.image is not None)
+    view.taken.emit(QPixmap())
+    assert [url.toLocalFile() for url in dragged[0].urls()] == [picture]
+    monkeypatch.setattr(QDragEnterEvent, "source", lambda _: view)
+    drag(window, Path(picture))
+    assert not window.drops.overlay.isVisible()
+    assert window.drops.marks.isVisible()
+
+
 def test_files_dropped_on_a_text_field_are_the_windows(desk: Desk, tmp_path: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.safetensors"))])
@@ -365,6 +435,18 @@ def test_the_window_fits_the_screen_and_has_room_for_the_picture(
     desk.wait(lambda: window.size().toTuple() == size)
     assert window.canvas.height() >= size[1] * 0.4
     assert window.canvas.width() >= size[0] * 0.55
+
+
+def test_a_small_screen_has_the_whole_window_with_its_dock(desk: Desk) -> None:
+    """Generate was below the edge of 853 x 480, which 1920 x 1080 is at 225 %."""
+    window = desk.window
+    window.resize(800, 440)
+    desk.wait(lambda: window.size().toTuple() == (800, 440))
+    generate = window.dock.generate
+    corner = generate.mapTo(window, generate.rect().bottomRight())
+    assert window.rect().contains(corner)
+    assert generate.height() >= generate.minimumSizeHint().height()
+    assert window.canvas.height() >= 128
 
 
 def test_a_million_characters_pasted_are_cut(desk: Desk) -> None:

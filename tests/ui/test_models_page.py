@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.commands.getting import Offer, Stage
@@ -291,6 +291,28 @@ def test_with_only_the_starter_models_are_invited(
     assert not yours.details.trash.isHidden()
 
 
+@pytest.mark.parametrize(("height", "has_words"), [(300, False), (500, True)])
+def test_the_invitation_is_never_cut(shown: Shown, height: int, *, has_words: bool) -> None:
+    """Its sentence was squeezed to half a line, and two of its buttons were out of sight."""
+    shown.tell(
+        model("safelight-starter", path=str(shown.session.checkpoints.starter), families=("sd1",))
+    )
+    invitation = shown.page.yours.invitation
+    shown.window.resize(800, 700)
+    shown.page.yours.setFixedHeight(height)
+    shown.wait(lambda: invitation.isVisible() and shown.window.width() == 800)
+    labels = invitation.findChildren(QLabel)
+    shown.wait(lambda: [label.isVisible() for label in labels] == [has_words] * 2)
+    shown.wait(
+        lambda: all(
+            one.height() >= one.heightForWidth(one.width()) for one in labels if one.isVisible()
+        )
+    )
+    for button in (invitation.get, invitation.folder, invitation.file):
+        assert button.width() >= button.minimumSizeHint().width()
+        assert invitation.rect().contains(button.geometry())
+
+
 def test_a_hash_that_failed_is_said_and_can_be_asked_for_again(shown: Shown) -> None:
     details = shown.page.yours.details
     shown.tell(MIX)
@@ -342,6 +364,24 @@ def test_an_embedding_is_named_as_the_convention_does_or_explained(
     # Once is enough.
     session.model.use(word)
     assert form.prompt == prompt
+
+
+def test_drags_that_the_window_has_cards_for_are_left_to_it(shown: Shown, tmp_path: Path) -> None:
+    for name, is_taken in (("a.png", False), ("note.txt", False), ("mix.safetensors", True)):
+        file = tmp_path / name
+        file.write_text("something")
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(file))])
+        event = QDragEnterEvent(
+            QPoint(5, 5),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        event.ignore()
+        QApplication.sendEvent(shown.page, event)
+        assert event.isAccepted() is is_taken, name
 
 
 def test_a_dropped_folder_is_looked_into_and_a_dropped_link_is_looked_up(

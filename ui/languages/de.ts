@@ -999,12 +999,36 @@
    <translation>Seinen Linien, seiner Tiefe oder Pose wird gefolgt.</translation>
   </message>
   <message>
+   <source>Look for models in it</source>
+   <translation>Modelle darin suchen</translation>
+  </message>
+  <message>
    <source>Open</source>
    <translation>Öffnen</translation>
   </message>
   <message>
+   <source>Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP.</source>
+   <translation>Safelight nimmt Modelle, LoRAs und Bilder als PNG, JPEG oder WebP.</translation>
+  </message>
+  <message>
+   <source>Show its pictures</source>
+   <translation>Die Bilder darin zeigen</translation>
+  </message>
+  <message>
    <source>Start from it</source>
    <translation>Davon ausgehen</translation>
+  </message>
+  <message>
+   <source>The folder joins those of the Gallery.</source>
+   <translation>Der Ordner kommt zu denen der Galerie.</translation>
+  </message>
+  <message>
+   <source>They are used where they lie.</source>
+   <translation>Sie werden dort verwendet, wo sie liegen.</translation>
+  </message>
+  <message>
+   <source>This file cannot be used</source>
+   <translation>Diese Datei ist nicht verwendbar</translation>
   </message>
   <message>
    <source>Use as a control picture</source>
@@ -1534,6 +1558,10 @@
   <message>
    <source>Prompts replaced by those of {name}.</source>
    <translation>Die Prompts sind durch die von {name} ersetzt.</translation>
+  </message>
+  <message>
+   <source>Settings and seed replaced by those of the pasted text.</source>
+   <translation>Einstellungen und Seed wurden durch die des eingefügten Textes ersetzt.</translation>
   </message>
   <message>
    <source>Settings are back at the model's defaults.</source>
@@ -2929,6 +2957,14 @@
    <translation>In Prompts wie in {tool} kann dieser Name nicht stehen: {file} umbenennen.</translation>
   </message>
   <message>
+   <source>Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP.</source>
+   <translation>Safelight nimmt Modelle, LoRAs und Bilder als PNG, JPEG oder WebP.</translation>
+  </message>
+  <message>
+   <source>{name} cannot be used.</source>
+   <translation>{name} ist nicht verwendbar.</translation>
+  </message>
+  <message>
    <source>{name} is an embedding: it acts where a prompt names it.</source>
    <translation>{name} ist ein Embedding: Es wirkt, wo ein Prompt es nennt.</translation>
   </message>
@@ -3091,6 +3127,21 @@
   <message>
    <source>A file with this part: {part}</source>
    <translation>Eine Datei mit diesem Teil: {part}</translation>
+  </message>
+ </context>
+ <context>
+  <name>Pasting</name>
+  <message>
+   <source>Copy a picture, or the file of a picture or a model, before.</source>
+   <translation>Kopieren Sie zuvor ein Bild oder die Datei eines Bildes oder Modells.</translation>
+  </message>
+  <message>
+   <source>Paste a picture or a model</source>
+   <translation>Bild oder Modell einfügen</translation>
+  </message>
+  <message>
+   <source>There is nothing to paste here.</source>
+   <translation>Hier gibt es nichts einzufügen.</translation>
   </message>
  </context>
  <context>
@@ -12525,6 +12576,10 @@
   <message>
    <source>The mask cannot be kept in {folder}.</source>
    <translation>Die Maske kann nicht in {folder} aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>The picture cannot be kept in {folder}.</source>
+   <translation>Das Bild kann nicht in {folder} aufbewahrt werden.</translation>
   </message>
  </context>
  <context>

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
 from app.session import Session
 from engine.file_paths import is_folder
@@ -128,10 +129,15 @@ class ModelsPage(QWidget):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 (Qt's name)
         """Accept folders, files of weights and links."""
         path = _dropped(event.mimeData())
-        # The window offers what can be done with pictures.
-        if (path is not None and not is_picture(path)) or _link(event.mimeData()):
+        if self._takes(path) or _link(event.mimeData()):
             event.setDropAction(Qt.DropAction.CopyAction)
             event.accept()
+
+    def _takes(self, path: Path | None) -> bool:
+        """Return False for what the window has cards for: pictures, and files that are refused."""
+        if path is None or is_picture(path):
+            return False
+        return self._session.opening.kind(path) is not FileKind.FOREIGN
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 (Qt's name)
         """Look into a folder, use a file, or show what a link leads to."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.form.completions import Completions, Names, completions
+from app.form.picture_settings import tells_settings
 from app.form.prompt_state import PromptState
 from app.form.prompt_weights import WeightEdit, change_weight
 from app.form.unknown_words import UnknownWordState
@@ -55,7 +56,7 @@ class PromptPanel(QWidget):
         self.head.addStretch(1)
         self.head.addWidget(self.count)
         self._lay_out()
-        edit.weigh, edit.complete = self._weigh, self._complete
+        edit.weigh, edit.complete, edit.takes = self._weigh, self._complete, self._takes
         state.check_changed.connect(self._show)
         state.hints_changed.connect(self._show)
         session.lora_list.named_changed.connect(self._show)
@@ -131,6 +132,13 @@ class PromptPanel(QWidget):
             return []
         tag = re.compile(rf"<(?:lora|lyco):\s*(?:{'|'.join(lost)})\s*(?=[:>])")
         return [(found.start(), len(found[0])) for found in tag.finditer(text)]
+
+    def _takes(self, text: str) -> bool:
+        """Fill the form from a pasted text with settings; return False for any other text."""
+        tells = tells_settings(text)
+        if tells:
+            self._session.pictures.use_text(text)
+        return tells
 
     def _weigh(self, text: str, start: int, end: int, step: float) -> WeightEdit | None:
         grammar = convention_of(self._session.generation.convention).grammar

@@ -1,10 +1,17 @@
 """A field for plain text that stays quick, whatever is pasted into it."""
 
-from PySide6.QtCore import QMimeData, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QMimeData, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 # In a line: Qt lays out a longer one without spaces for seconds.
 LONGEST_LINE = 10_000
+
+
+def _takes_none(text: str) -> bool:
+    return False
 
 
 class TextField(QPlainTextEdit):
@@ -19,6 +26,15 @@ class TextField(QPlainTextEdit):
     def __init__(self, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._most = most
+        # Called with a pasted text; returns True if that is not to be inserted.
+        self.takes: Callable[[str], bool] = _takes_none
+
+    def event(self, e: QEvent) -> bool:
+        """Leave the key that pastes to the window, unless there is text to paste."""
+        is_asked = e.type() is QEvent.Type.ShortcutOverride and isinstance(e, QKeyEvent)
+        if is_asked and e.matches(QKeySequence.StandardKey.Paste) and not self.canPaste():
+            return False
+        return super().event(e)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 (Qt's name)
         """Accept text only; a dropped file goes to the window."""
@@ -27,6 +43,8 @@ class TextField(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: N802 (Qt's name)
         """Insert a text, or as much of its beginning as the limits allow."""
         text = source.text()
+        if self.takes(text):
+            return
         fitting = self._fitting(text)
         if fitting:
             self.insertPlainText(fitting)
