@@ -18,7 +18,8 @@ from engine.api.lora_files import LoraInfo
 from engine.api.values import ErrorInfo
 
 # The tags that `engine.text.lora_tags` reads; that module is too heavy for the window's start.
-_TAG = re.compile(r"<(?:lora|lyco|loractl):([^:<>]+)")
+# Without its end a tag is still being typed.
+_TAG = re.compile(r"<(?:lora|lyco|loractl):([^:<>]+)(?::[^<>]*)?>")
 
 
 class LoraFate(StrEnum):

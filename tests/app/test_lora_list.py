@@ -119,6 +119,13 @@ def test_loras_that_the_prompt_names_are_told_with_their_hashes(staged: Staged) 
     ]
 
 
+@pytest.mark.parametrize("begun", ["<lora:sea", "<lora:seaside:0.8", "<lora:sea <b"])
+def test_a_tag_that_is_being_typed_names_nothing(staged: Staged, begun: str) -> None:
+    """A row for a LoRA that is missing came and went with each letter."""
+    staged.session.generation.prompt = f"a cat {begun}"
+    assert staged.session.lora_list.named == ()
+
+
 def test_a_picture_of_another_tool_tells_the_hash_of_a_lost_one(
     staged: Staged, tmp_path: Path
 ) -> None:
