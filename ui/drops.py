@@ -31,7 +31,7 @@ class DropOffer(NamedTuple):
 
     title: str
     sentence: str
-    take: Callable[[], None] | None
+    take: Callable[[], object] | None
     place: Place = Place.CREATE
 
 
@@ -236,7 +236,7 @@ class Drops(QObject):
     def offers(
         self, file: Path, *, ours: bool = False, others: Sequence[Path] = ()
     ) -> list[DropOffer]:
-        """Return the cards for a file; `ours` is True if it comes from this window's strip.
+        """Return the cards for a file; `ours` is True for the strip's, whose settings have buttons.
 
         `others` are dropped with it.
         """

@@ -1,9 +1,9 @@
 """Masks as QImages: white is painted, black is kept."""
 
-from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, qRgba
 
-from ui.pictures import read_picture
+from ui.pictures import png_of, read_picture
 
 # The opacity of the mask's colour over a picture.
 _VEIL = 0.55
@@ -93,8 +93,4 @@ def _opaque(image: QImage) -> QImage | None:
 
 def as_png(mask: QImage, size: QSize) -> bytes:
     """Return the mask, scaled to a size, as the bytes of a PNG file."""
-    mask = _scaled(mask, size)
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    mask.save(buffer, "PNG")  # pyright: ignore[reportArgumentType, reportCallIssue]
-    return bytes(buffer.data().data())
+    return png_of(_scaled(mask, size))

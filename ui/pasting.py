@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject, QPoint, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -11,6 +11,7 @@ from app.form.masks import keep_pasted
 from app.session import Session
 from engine.api.values import ErrorInfo
 from ui.drops import DropOffer, Drops, dropped_files
+from ui.pictures import png_of
 
 
 class Pasting(QObject):
@@ -31,7 +32,7 @@ class Pasting(QObject):
         files = dropped_files(data)
         image = QImage() if files else QGuiApplication.clipboard().image()
         if files:
-            self._offer(files)
+            self._offer(self._drops.offers(files[0], others=files[1:]))
         elif image.isNull():
             self._session.notices.tell(
                 self.tr("There is nothing to paste here."),
@@ -39,17 +40,17 @@ class Pasting(QObject):
             )
         else:
             folder = self._session.state_folder / "pasted"
-            self._session.background.run(lambda: keep_pasted(folder, _png(image)), self._on_kept)
+            self._session.background.run(lambda: keep_pasted(folder, png_of(image)), self._on_kept)
 
     def _on_kept(self, kept: Path | ErrorInfo) -> None:
         if isinstance(kept, ErrorInfo):
             self._session.notices.tell_error(kept)
         else:
-            self._offer([kept])
+            # Its settings stayed in the file that it was copied from.
+            self._offer(self._drops.offers(kept, ours=True))
 
-    def _offer(self, files: Sequence[Path]) -> None:
-        """Act on the files, after a question if there are several ways to."""
-        offers = self._drops.offers(files[0], others=files[1:])
+    def _offer(self, offers: Sequence[DropOffer]) -> None:
+        """Do what is offered, after a question if that is more than one thing."""
         if len(offers) == 1:
             self._take(offers[0])
             return
@@ -72,10 +73,3 @@ class Pasting(QObject):
             self._session.notices.tell(f"{offer.title}.", offer.sentence)
         else:
             self._drops.take(offer)
-
-
-def _png(image: QImage) -> bytes:
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
-    return bytes(buffer.data().data())

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from app.decoding import ALLOCATION_MB, MAX_PIXELS, decode
@@ -73,6 +73,14 @@ def enlarge(image: QImage, within: QSize) -> QImage:
     while image.width() * 2 < target.width():
         image = _scaled(image, image.size() * 2)
     return _scaled(image, target).convertToFormat(_FORMAT)
+
+
+def png_of(image: QImage) -> bytes:
+    """Return a picture as the bytes of a PNG file."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # pyright: ignore[reportArgumentType, reportCallIssue]
+    return bytes(buffer.data().data())
 
 
 def preview_image(pixels: bytes, width: int, height: int, within: QSize) -> QImage:

@@ -18,16 +18,17 @@ def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
 
     A file of that name with other content is damaged and is put aside.
     """
-    return _keep(folder, png, translate("masks", "The mask cannot be kept in {folder}."))
+    return _keep(folder, "", png, translate("masks", "The mask cannot be kept in {folder}."))
 
 
 def keep_pasted(folder: Path, png: bytes) -> Path | ErrorInfo:
     """Write a picture that was pasted without a file, as `keep_mask` does."""
-    return _keep(folder, png, translate("masks", "The picture cannot be kept in {folder}."))
+    failure = translate("masks", "The picture cannot be kept in {folder}.")
+    return _keep(folder, "pasted-", png, failure)
 
 
-def _keep(folder: Path, png: bytes, failure: str) -> Path | ErrorInfo:
-    path = folder / f"{sha256(png).hexdigest()[:16]}.png"
+def _keep(folder: Path, prefix: str, png: bytes, failure: str) -> Path | ErrorInfo:
+    path = folder / f"{prefix}{sha256(png).hexdigest()[:16]}.png"
     try:
         if not _holds(path, png):
             put_aside(path, "damaged")

@@ -206,7 +206,7 @@ def test_a_dropped_file_says_on_its_card_what_becomes_of_it(desk: Desk, tmp_path
     mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
     titles = [desk.window.drops.offers(file)[0].title for file in (lora, mix)]
     assert titles == ["Add this LoRA", "Use this model"]
-    desk.window.drops.offers(lora)[0].take()
+    desk.window.drops.take(desk.window.drops.offers(lora)[0])
     assert [one.name.text() for one in panel(desk).cards] == ["drop"]
 
 

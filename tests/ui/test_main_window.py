@@ -9,7 +9,7 @@ from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from app.engine.process import EngineState
 from app.form.generation import MOST_CHARACTERS
@@ -401,9 +401,14 @@ def test_the_picture_on_the_canvas_is_dragged_out_and_no_card_lies_over_it(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dragged: list[QMimeData] = []
-    monkeypatch.setattr(
-        "ui.panels.canvas_panel.drag_out", lambda _, data, _pixmap: dragged.append(data)
-    )
+
+    def drag_out(_source: QWidget, data: QMimeData, _pixmap: QPixmap) -> None:
+        dragged.append(data)
+
+    def source(_event: QDragEnterEvent) -> QWidget:
+        return view
+
+    monkeypatch.setattr("ui.panels.canvas_panel.drag_out", drag_out)
     window, view = desk.window, desk.window.canvas.view
     view.taken.emit(QPixmap())
     assert not dragged
@@ -412,7 +417,7 @@ def test_the_picture_on_the_canvas_is_dragged_out_and_no_card_lies_over_it(
     desk.wait(lambda: view.image is not None)
     view.taken.emit(QPixmap())
     assert [url.toLocalFile() for url in dragged[0].urls()] == [picture]
-    monkeypatch.setattr(QDragEnterEvent, "source", lambda _: view)
+    monkeypatch.setattr(QDragEnterEvent, "source", source)
     drag(window, Path(picture))
     assert not window.drops.overlay.isVisible()
     assert window.drops.marks.isVisible()

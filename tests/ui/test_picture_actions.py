@@ -22,7 +22,11 @@ class Desktop:
         program = folder / "dbus-send"
         program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {self.arguments}\nexit {status}\n')
         program.chmod(0o755)
-        patch.setattr("ui.picture_actions.QStandardPaths.findExecutable", lambda *_: str(program))
+
+        def find(_name: str) -> str:
+            return str(program)
+
+        patch.setattr("ui.picture_actions.QStandardPaths.findExecutable", find)
         patch.setattr("ui.picture_actions.QDesktopServices.openUrl", self._open)
 
     def _open(self, url: QUrl) -> None:

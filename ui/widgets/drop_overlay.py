@@ -71,9 +71,14 @@ class DropOverlay(QWidget):
         while self._row.takeAt(0):
             pass
         self.cards = [_card(*offer) for offer in offers]
+        if len(self.cards) == 1:
+            # Otherwise it would be at the side of the room that it does not fill.
+            self.cards[0].setFixedWidth(_WIDEST)
         self._row.addStretch(1)
         for card in self.cards:
-            self._row.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
+            self._row.addWidget(
+                card, 8 if len(self.cards) > 1 else 0, Qt.AlignmentFlag.AlignVCenter
+            )
         self._row.addStretch(1)
 
     def chosen(self, place: QPoint) -> int | None:

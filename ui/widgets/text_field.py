@@ -31,9 +31,10 @@ class TextField(QPlainTextEdit):
 
     def event(self, e: QEvent) -> bool:
         """Leave the key that pastes to the window, unless there is text to paste."""
-        is_asked = e.type() is QEvent.Type.ShortcutOverride and isinstance(e, QKeyEvent)
-        if is_asked and e.matches(QKeySequence.StandardKey.Paste) and not self.canPaste():
-            return False
+        if e.type() is QEvent.Type.ShortcutOverride and isinstance(e, QKeyEvent):
+            pastes = e.matches(QKeySequence.StandardKey.Paste)
+            if pastes and not self.canPaste():
+                return False
         return super().event(e)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 (Qt's name)

@@ -107,7 +107,11 @@ def test_the_picture_of_the_viewer_is_dragged_out_as_a_file(
     shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dragged: list[QMimeData] = []
-    monkeypatch.setattr("ui.gallery.viewer.drag_out", lambda _, data, _pixmap: dragged.append(data))
+
+    def drag_out(_source: QWidget, data: QMimeData, _pixmap: QPixmap) -> None:
+        dragged.append(data)
+
+    monkeypatch.setattr("ui.gallery.viewer.drag_out", drag_out)
     shown.grid.choose(1)
     QTest.keyClick(shown.grid, KEY.Key_Space)
     viewer = shown.page.viewer
