@@ -50,6 +50,10 @@ def change_weight(
     if start == end and (tag := _tag_at(text, start)) is not None:
         return _with_strength(tag, step)
     chosen = _words(text, start, end)
+    if start == end and chosen is None and text[start - 1 : start] == ">":
+        # A completed tag has the cursor behind it.
+        tag = _tag_at(text, start - 1)
+        return _with_strength(tag, step) if tag is not None else None
     groups = _groups(text, grammar)
     if start == end:
         group = _innermost(groups, start if chosen is None else chosen[0])
