@@ -7,6 +7,7 @@ import pytest
 from engine.api import SamplerName, ScheduleName
 from engine.metadata.readers import names
 from engine.metadata.readers.names import sampler_of, schedule_of
+from engine.sampling.samplers import SAMPLERS as SAMPLERS_OF_OURS
 from tests.metadata.frozen import frozen
 
 Table = Mapping[str, str | None]
@@ -57,10 +58,15 @@ def test_schedules_map_to_ours(table: Table) -> None:
     assert all((schedule_of(table, name) is None) == (table[name] is None) for name in table)
 
 
-def test_the_schedules_of_automatic_are_ours() -> None:
-    automatic = names.A1111_AUTOMATIC
-    assert automatic.keys() <= {name.value for name in SamplerName}
-    assert set(automatic.values()) <= {name.value for name in ScheduleName}
+def test_automatic_is_the_schedule_that_a_sampler_has_by_default() -> None:
+    # Those of LCM and TCD are their cards'.
+    usual = {
+        name.value: info.defaults.schedule.value
+        for name, info in SAMPLERS_OF_OURS.items()
+        if info.defaults.schedule is not ScheduleName.NORMAL
+        and name not in (SamplerName.LCM, SamplerName.TCD)
+    }
+    assert usual == names.A1111_AUTOMATIC, "readers have the schedules of SAMPLERS, too"
     assert {name.value for name in SamplerName} >= names.A1111_OWN_TIMESTEPS
 
 
