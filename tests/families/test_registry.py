@@ -82,13 +82,11 @@ def test_a_further_family_is_registered_for_the_length_of_a_block() -> None:
 
 def test_errors_name_the_families_that_are_registered(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", {"blocks.0.weight": (4, 4)})
-    assert (
-        failure(path).hint
-        == "Choose a model of one of these: SD 1.x, SD 2.x, SDXL, SDXL refiner, Flux.1, Z-Image, "
-        "Chroma, SD 3.x, FLUX.2 klein."
-    )
+    titles = ", ".join(family.title for family in FAMILIES)
+    assert titles.startswith("SD 1.x, SD 2.x, SDXL, ")
+    assert failure(path).hint == f"Choose a model of one of these: {titles}."
     with FAMILIES.added("tests.families.pebble"):
-        assert failure(path).hint.endswith("SD 3.x, FLUX.2 klein, Pebble.")
+        assert failure(path).hint == f"Choose a model of one of these: {titles}, Pebble."
 
 
 # --- a family that brings keys, folders and components of its own ---
