@@ -7,7 +7,7 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.commands.removal import tell_removed
-from app.commands.retries import Change, next_smaller, smaller, with_new_seed
+from app.commands.retries import Change, Retries, next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.kept_settings import settings_of
@@ -44,6 +44,7 @@ class QueueCommands(QObject):
         self._queue, self._form, self._view = state.queue, state.form, state.view
         self._checkpoints, self._notices = state.checkpoints, state.notices
         self._pace, self._devices = pace, devices
+        self._retries = Retries(state.queue, state.view, state.notices, state.background)
 
     def to_front(self, jobs: Sequence[str]) -> None:
         """Put waiting jobs before all others that wait."""
@@ -109,10 +110,10 @@ class QueueCommands(QObject):
         )
 
     def retry(self, jobs: Sequence[str]) -> None:
-        """Queue failed jobs again in their places."""
+        """Queue failed jobs again in their places; a picture that was finished is only saved."""
         failed = self._named(jobs, JobState.FAILED)
-        self._queue.in_turns(self._queue.retry(job.id) for job in failed)
-        self._view.follow()
+        self._forget_failures(failed)
+        self._retries.once_more(job.id for job in failed)
 
     def retry_smaller(self, jobs: Sequence[str]) -> None:
         """Queue failed jobs again, each at its next smaller size."""
@@ -128,9 +129,13 @@ class QueueCommands(QObject):
 
     def _retry_with(self, change: Change, jobs: Sequence[str]) -> None:
         def retries() -> Iterator[None]:
+            retried: list[Job] = []
             for job in self._named(jobs, JobState.FAILED):
                 request = change(job)
-                yield None if request is None else self._queue.retry(job.id, request)
+                if request is not None:
+                    retried.append(job)
+                    yield self._queue.retry(job.id, request)
+            self._forget_failures(retried)
 
         self._queue.in_turns(retries())
         self._view.follow()

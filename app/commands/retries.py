@@ -3,7 +3,7 @@
 Pictures that were finished and could not be saved are moved, not made again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,7 +26,7 @@ Change: TypeAlias = Callable[[Job], JobRequest | None]
 
 
 class Retries:
-    """Queues the jobs of a notice again, and has the canvas follow them."""
+    """Queues failed jobs again, and has the canvas follow them."""
 
     def __init__(
         self, queue: JobQueue, view: ViewState, notices: NoticeState, background: Background
@@ -36,7 +36,11 @@ class Retries:
 
     def again(self, notice: Notice, folder: Path | None = None) -> None:
         """Queue the notice's jobs with the same requests, perhaps to be saved in another folder."""
-        self._queue.in_turns(self._once_more(job, folder) for job in notice.subjects)
+        self.once_more(notice.subjects, folder)
+
+    def once_more(self, jobs: Iterable[str], folder: Path | None = None) -> None:
+        """Queue jobs as `again` does."""
+        self._queue.in_turns(self._once_more(job, folder) for job in jobs)
         self._view.follow()
 
     def _once_more(self, name: str, folder: Path | None) -> None:

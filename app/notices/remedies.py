@@ -188,7 +188,8 @@ def _telling_of_files(
 
 def _keeping(path: str) -> str:
     return translate(
-        "remedies", "The picture is finished, and is kept in {folder} until there is room."
+        "remedies",
+        "The picture is finished and kept in {folder}: once there is room, “Try again” saves it.",
     ).format(folder=Path(path).parent)
 
 

@@ -401,6 +401,14 @@ def test_a_failure_shows_three_remedies_at_most_the_best_first(make_desk: MakeDe
     assert roles == ["action", None, None]
 
 
+def test_a_picture_that_the_queue_makes_smaller_has_not_failed_any_more(
+    make_desk: MakeDesk,
+) -> None:
+    desk = failed(make_desk, ErrorCode.OUT_OF_MEMORY, MakeSmaller(width=512, height=512))
+    desk.session.jobs_in_queue.retry_smaller([desk.queue.jobs[0].id])
+    assert generation_of(made(desk)).width == 384
+
+
 def unsaved(make_desk: MakeDesk, kept: Path) -> Desk:
     """A desk whose picture is finished, and was kept where it was not meant to be."""
     kept.parent.mkdir(exist_ok=True)
@@ -413,7 +421,7 @@ def test_a_finished_picture_is_moved_to_another_folder_and_not_made_again(
 ) -> None:
     kept, elsewhere = tmp_path / "kept" / "1.png", tmp_path / "elsewhere"
     desk = unsaved(make_desk, kept)
-    assert "is kept in" in card(desk).hint.text()
+    assert "kept in" in card(desk).hint.text()
     content = kept.read_bytes()
     chooses(monkeypatch, str(elsewhere))
     press(desk, A.CHOOSE_FOLDER)
@@ -444,6 +452,19 @@ def test_a_finished_picture_is_moved_once_there_is_room(
     # It is on the canvas, as one that was just made, and its actions are offered.
     assert desk.session.view.path == str(folder / "1.png")
     desk.wait(desk.window.create_page.info.use.isVisible)
+
+
+def test_a_finished_picture_is_moved_from_the_queue_as_well(
+    make_desk: MakeDesk, tmp_path: Path
+) -> None:
+    """The queue's "Try again" made it anew, which takes minutes, and left the finished one."""
+    kept = tmp_path / "kept" / "1.png"
+    desk = unsaved(make_desk, kept)
+    desk.session.jobs_in_queue.retry([desk.queue.jobs[0].id])
+    job = made(desk)
+    assert job.images == (str(desk.session.gallery.folder / "1.png"),)
+    assert job.attempts == 1
+    assert not kept.exists()
 
 
 def test_a_finished_picture_that_somebody_took_is_made_again(

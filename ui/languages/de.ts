@@ -14404,8 +14404,8 @@
    <translation>Oder davon ausgehen: Es wird neu gemalt, ganz oder zum Teil.</translation>
   </message>
   <message>
-   <source>The picture is finished, and is kept in {folder} until there is room.</source>
-   <translation>Das Bild ist fertig und wird in {folder} aufbewahrt, bis Platz ist.</translation>
+   <source>The picture is finished and kept in {folder}: once there is room, “Try again” saves it.</source>
+   <translation>Das Bild ist fertig und liegt in {folder}: Sobald Platz ist, speichert „Erneut versuchen“ es.</translation>
   </message>
   <message>
    <source>The runtime {name} brings what it needs; “Runtimes” installs it.</source>
