@@ -1,6 +1,7 @@
 """The devices answer a person: what is used, how long, what would help, what is kept."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from engine.api.machine_messages import CacheListed, CacheRebuilding
 from engine.api.messages import QueryFailed
 from engine.api.request import GenerateRequest
 from engine.api.values import ArtifactKind, ErrorCode, ErrorInfo
+from tests.ended import delete_after_test
 from tests.ui.conftest import Desk
 from tests.ui.devices import CARD, CHOICE, DEVICES
 from tests.ui.finished import finish
@@ -24,8 +26,10 @@ from tests.ui.test_first_run import MACHINE
 from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.outlook_labels import outlook_words
 from ui.places import Place
+from ui.settings.cache_table import CacheRow
 from ui.settings.devices_section import DeviceRow, DevicesSection
 from ui.settings.page import SettingsPage
+from ui.theme.metrics import S
 
 # The runtimes are raised, which nothing that draws off the screen can do.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -245,3 +249,14 @@ def test_the_cache_of_a_model_is_rebuilt_with_progress(
     # Who pressed it by the keyboard is still there.
     assert buttons() == [button]
     assert button.hasFocus()
+
+
+def test_a_cached_model_has_its_buttons_below_its_words_where_these_are_narrow(desk: Desk) -> None:
+    """The whole page of settings was wider than a small window, and its buttons were cut."""
+    row = CacheRow(desk.session.cache)
+    delete_after_test(row)
+    row.show_model(CachedModel("a longer name than most", ("a",), 30, 1e9), "", Path("/a"))
+    row.show_rebuilding()
+    buttons = row.rebuild.sizeHint().width() + row.clear.sizeHint().width() + 3 * S
+    assert row.minimumSizeHint().width() <= buttons
+    assert row.heightForWidth(buttons + 60) > row.heightForWidth(600)

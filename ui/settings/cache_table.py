@@ -9,7 +9,11 @@ from app.session import Session
 from ui.labels import file_size
 from ui.outlook_labels import cached_words
 from ui.theme.metrics import XS, S
+from ui.widgets.folding_row import FoldingRow
 from ui.widgets.labels import breakable, plain_label
+
+# The least width in pixels of the words about a model beside their buttons.
+_WORDS_WIDTH = 220
 
 
 class CacheTable(QWidget):
@@ -87,19 +91,23 @@ class CacheRow(QWidget):
         self._cache = cache
         self._model: CachedModel | None = None
         self._path: Path | None = None
-        self._name, self._facts = plain_label("", wrap=True), plain_label("", "caption")
+        self._name = plain_label("", wrap=True)
+        self._facts = plain_label("", "caption", wrap=True)
         self.rebuild = QPushButton()
         self.rebuild.setToolTip(self.tr("Clears it, and prepares the model again now."))
         self.clear = QPushButton(self.tr("Clear"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(S)
-        row.addWidget(self._name, 1)
-        row.addWidget(self._facts)
+        words, buttons = QVBoxLayout(), QHBoxLayout()
+        words.addWidget(self._name)
+        words.addWidget(self._facts)
         for button, act in ((self.rebuild, self._rebuild), (self.clear, self._clear)):
             button.setAutoDefault(False)
             button.clicked.connect(act)
-            row.addWidget(button)
+            buttons.addWidget(button)
+        row = FoldingRow(words, buttons, _WORDS_WIDTH)
+        row.setSpacing(S)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(row)
 
     def show_model(self, model: CachedModel, starter: str, path: Path | None) -> None:
         """Show a model with the file to rebuild from; `starter` is the starter's name there."""

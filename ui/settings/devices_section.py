@@ -87,7 +87,7 @@ class DevicesSection(QWidget):
         column.setContentsMargins(M, M, M, M)
         column.setSpacing(XS)
         if title:
-            column.addWidget(plain_label(title, "heading"))
+            column.addWidget(plain_label(title, "heading", wrap=True))
         for part in parts:
             if isinstance(part, QWidget):
                 column.addWidget(part)
