@@ -47,11 +47,10 @@ class DeviceRun:
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):
                 # The weights must be sound before a picture made with them is saved.
                 plan.compiler.require_sound(context.cancel)
-                self._keep(generation.found_prediction)
+                self._keep(picture.prediction)
                 progress.add_warnings(picture.warnings)
                 with stages.timed(Phase.SAVE):
-                    found = generation.found_prediction
-                    record = self._record(picture, stages.retries, progress.warnings, found)
+                    record = self._record(picture, stages.retries, progress.warnings)
                     saved = saver.save(picture, record)
                 yield saved
                 stages.pool.keep_results()
@@ -91,11 +90,7 @@ class DeviceRun:
             known.note_prediction(file, found)
 
     def _record(
-        self,
-        picture: Picture,
-        retries: Sequence[Retry],
-        warnings: Sequence[ErrorInfo],
-        found: PredictionType | None,
+        self, picture: Picture, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
     ) -> GenerationRecord:
         read, candidate = self.plan.pictures.read, self.plan.candidate
         checkpoint = read.job.checkpoint
@@ -104,7 +99,7 @@ class DeviceRun:
             safelight=version("safelight"),
             request=picture.request,
             family=checkpoint.family,
-            prediction=found or checkpoint.prediction,
+            prediction=picture.prediction or checkpoint.prediction,
             device=candidate.device.name,
             choice=candidate.choice,
             checkpoint_digest=checkpoint.digest,

@@ -43,7 +43,8 @@ class Picture:
 
     `warnings` are the job's warnings so far, for features of the request that had no effect.
     `loras` tells of each LoRA how much of it was applied.
-    `embeddings` are those that its prompts used, by the names they were called.
+    `embeddings` are those that its prompts used, by the names they were called. `prediction` is the
+    type that a probe of the denoiser found; None if the checkpoint states it.
     """
 
     request: ResolvedRequest
@@ -53,6 +54,20 @@ class Picture:
     embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
     # The control layers, those that were left out included.
     controls: tuple[ControlReport, ...] = ()
+    prediction: PredictionType | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenoisedLatent:
+    """The latent of the picture at a place in the batch, and what its record tells of its making.
+
+    `controls` and `prediction` are those of a `Picture`.
+    """
+
+    place: int
+    latent: Latent
+    controls: tuple[ControlReport, ...]
+    prediction: PredictionType | None
 
 
 @dataclass(slots=True, eq=False)
@@ -62,20 +77,15 @@ class PendingLatent:
     If decoding fails on one device, the next device decodes the same latent.
     """
 
-    place: int | None = None
-    latent: Latent | None = None
+    kept: DenoisedLatent | None = None
 
-    def of(self, place: int) -> Latent | None:
+    def of(self, place: int) -> DenoisedLatent | None:
         """Return the latent of the picture at this place in the batch; None if it is not kept."""
-        return self.latent if place == self.place else None
-
-    def keep(self, place: int, latent: Latent) -> None:
-        """Keep this picture's latent, in place of the last one."""
-        self.place, self.latent = place, latent
+        return self.kept if self.kept is not None and self.kept.place == place else None
 
     def forget(self) -> None:
         """Drop the kept latent, because it may be damaged."""
-        self.place = self.latent = None
+        self.kept = None
 
 
 class Generation:
@@ -114,11 +124,6 @@ class Generation:
         self._image_prompts: tuple[EncodedImagePrompt, ...] = ()
         self._references: tuple[Latent, ...] = ()
 
-    @property
-    def found_prediction(self) -> PredictionType | None:
-        """The prediction type found by a probe; None if the checkpoint states it."""
-        return self._denoisers[0].found
-
     def pictures(self, places: range | None = None) -> Iterator[Picture]:
         """Yield the pictures at `places` (None: all), each once it is decoded and checked."""
         places = range(self._read.job.count) if places is None else places
@@ -127,17 +132,25 @@ class Generation:
             asked_for |= dict.fromkeys(group.warnings)
             prompts: Prompts | None = None
             for picture in group.pictures:
-                latent = self._pending.of(picture.place)
-                if latent is None:
+                denoised = self._pending.of(picture.place)
+                if denoised is None:
                     prompts = prompts or self._encode(group, len(places))
                     latent = self._denoise(picture, group, prompts)
-                    self._pending.keep(picture.place, latent)
-                pixels = self._decode(latent)
+                    told = self._control_reports, self._denoisers[0].found
+                    denoised = self._pending.kept = DenoisedLatent(picture.place, latent, *told)
+                pixels = self._decode(denoised.latent)
                 left_out = self._read.controls.warnings + self._read.job.image_prompts.warnings
                 warnings = (*asked_for, *left_out, *self._read.foreign_syntax, *self._shortages)
                 placed = picture.request_on(self._placement, group.loras.mode)
-                told = group.loras.reports, group.embeddings(picture), self._control_reports
-                yield Picture(placed, pixels, warnings, *told)
+                yield Picture(
+                    request=placed,
+                    pixels=pixels,
+                    warnings=warnings,
+                    loras=group.loras.reports,
+                    embeddings=group.embeddings(picture),
+                    controls=denoised.controls,
+                    prediction=denoised.prediction,
+                )
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""

@@ -23,6 +23,7 @@ from backends.base import (
     Session,
 )
 from backends.null import NullSession, Script
+from engine.api.control import ControlLayer
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
@@ -41,6 +42,7 @@ from engine.metadata.record import read_record
 from engine.output import destination
 from engine.weights.working_copies import WorkingCopies
 from tests.devices.test_crash_attribution import Holder
+from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -261,6 +263,22 @@ def test_a_finished_latent_is_only_decoded_by_the_next_device(
     undisturbed = hardware.run(count=2, steps=3)
     for image, expected in zip(result.images, undisturbed.images, strict=True):
         assert np.array_equal(pixels(image.path), pixels(expected.path))
+
+
+def test_the_record_of_a_finished_latent_has_the_layers_that_led_it(
+    hardware: Hardware, tmp_path: Path
+) -> None:
+    network, map_ = tmp_path / "net.safetensors", tmp_path / "map.png"
+    write_control_net(network, Path(hardware.request.checkpoint or ""))
+    write_map(map_)
+    hardware.add("one", CountingBackend({"vae_decoder": Script(load_error=GONE)}))
+    second = hardware.add("two")
+    layer = ControlLayer(image=str(map_), network=str(network))
+    (made,) = hardware.run(controls=(layer,)).images
+    assert names(second) == ["vae_decoder"]
+    hardware.remove_first()
+    (undisturbed,) = hardware.run(controls=(layer,)).images
+    assert made.record.controls == undisturbed.record.controls != msgspec.UNSET
 
 
 def test_a_finished_latent_needs_the_decoder_alone(hardware: Hardware) -> None:

@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from backends.base import (
+    Artifact,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    Progress,
+    Session,
+)
+from backends.cpu import CpuBackend
 from engine.api.request import CheckpointOverride, GenerateRequest
 from engine.api.values import PredictionType
 from engine.cancel import CancelToken
 from engine.checkpoints.known_files import KnownFiles
+from engine.devices.choice import Candidate, Devices
 from engine.families import IdentifiedCheckpoint, identify
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
@@ -88,6 +99,33 @@ def test_the_first_picture_is_right_already(
     for image in (again, said):
         assert image.record.prediction is prediction
         np.testing.assert_array_equal(pixels(image), pixels(first))
+
+
+def test_the_type_that_was_found_is_recorded_where_another_device_decodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class WithoutDecoder(CpuBackend):
+        def load(
+            self,
+            graph: Graph,
+            artifact: Artifact | None,
+            device: Device,
+            progress: Progress,
+            cancel: Cancellation,
+        ) -> Session:
+            if graph.name == "vae_decoder":
+                raise BackendError("the device was removed")
+            return super().load(graph, artifact, device, progress, cancel)
+
+    backends = WithoutDecoder(), CpuBackend()
+    candidates = [Candidate(backend, backend.probe()[0]) for backend in backends]
+
+    def listed(_devices: Devices, _wanted: str, _cancel: Cancellation) -> list[Candidate]:
+        return [*candidates]
+
+    monkeypatch.setattr(Devices, "candidates", listed)
+    made = Bench(tmp_path, PREDICTS_V).picture()
+    assert made.record.prediction is PredictionType.V
 
 
 def test_the_kinds_make_other_pictures(tmp_path: Path) -> None:
