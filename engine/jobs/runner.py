@@ -14,6 +14,7 @@ from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.architecture import TinyDecoder
 from engine.families.checkpoint import IdentifiedCheckpoint
+from engine.families.latents import LatentFormat
 from engine.jobs.attempts import Attempts, JobEnvironment, JobResult
 from engine.jobs.background_compiles import BackgroundCompiles
 from engine.jobs.checkpoint_loading import load_checkpoint
@@ -133,10 +134,11 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         saver.require_writable()
         read, candidates = self._read(request, cancel, stopwatch, is_wanted=True)
-        tiny = self._tiny_decoder(read.job.checkpoint) if reporter.shows_previews else None
+        checkpoint = read.job.checkpoint
+        tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         limits = request.memory_limit_bytes, request.device_memory_limit_bytes
         allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
-        with self._previewing(reporter, candidates[0], tiny) as previewing:
+        with self._previewing(reporter, candidates[0], tiny, checkpoint.latent) as previewing:
             environment = JobEnvironment(saver, previewing, cancel, stopwatch, allowance)
             attempts = Attempts(read, self.services, environment)
             return attempts.run(self._ordered(candidates, attempts))
@@ -232,6 +234,7 @@ class JobRunner:
         reporter: JobReporter,
         candidate: Candidate,
         tiny: TinyDecoder | None,
+        form: LatentFormat,
     ) -> Generator[JobReporter]:
         """Provide the reporter within the block, with previews by the tiny VAE if there is one."""
         if tiny is None:
@@ -239,7 +242,7 @@ class JobRunner:
             return
         load = loader(tiny.network, candidate, self.services.cache.working_copies)
         with closing(TinyPreview(load, reporter.show)) as previews:
-            yield Previewing(reporter, previews, tiny)
+            yield Previewing(reporter, previews, tiny, form)
 
     def _background_compiles(self) -> BackgroundCompiles:
         services = self.services

@@ -157,9 +157,11 @@ def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Cal
 class Previewing:
     """A `JobReporter` that shows previews by a tiny VAE where there is time for them."""
 
-    def __init__(self, inner: JobReporter, previews: TinyPreview, tiny: TinyDecoder) -> None:
-        """Wrap the reporter `inner`; `tiny` is the decoder that makes the previews."""
-        self._inner, self._previews = inner, previews
+    def __init__(
+        self, inner: JobReporter, previews: TinyPreview, tiny: TinyDecoder, form: LatentFormat
+    ) -> None:
+        """Wrap the reporter `inner`; `tiny` makes the previews of latents in the format `form`."""
+        self._inner, self._previews, self._form = inner, previews, form
         self.shows_previews = True
         self._scale, self._shift = np.float32(tiny.scale), np.float32(tiny.shift)
         self.expect, self.phase, self.progress = inner.expect, inner.phase, inner.progress
@@ -167,9 +169,12 @@ class Previewing:
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
         """Show a preview by the tiny VAE, or pass the latent to the inner reporter."""
-        shown = (form.latent(latent) - self._shift) * self._scale
-        if not self._previews.offer(step, shown):
-            self._inner.preview(step, latent, form)
+        # A second pass may be drawn by a checkpoint with other latents.
+        if form == self._form:
+            shown = (form.latent(latent) - self._shift) * self._scale
+            if self._previews.offer(step, shown):
+                return
+        self._inner.preview(step, latent, form)
 
 
 def _ignore(_done: int, _total: int) -> None:

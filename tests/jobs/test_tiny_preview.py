@@ -13,15 +13,25 @@ from engine.api.request import ComponentFiles
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
+from engine.compile.network import Network
 from engine.errors import EngineError
+from engine.families.architecture import TinyDecoder
 from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.latent_spaces import SD
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
-from engine.jobs.tiny_preview import MOST_STEPS, PREVIEW_BYTES, SHARE, TinyPreview, picture
+from engine.jobs.tiny_preview import (
+    MOST_STEPS,
+    PREVIEW_BYTES,
+    SHARE,
+    Previewing,
+    TinyPreview,
+    picture,
+)
 from engine.output import destination
+from engine.weights.weight_set import WeightSet
 from tests.families.tiny_vaes import write_diffusers, write_original
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -152,6 +162,17 @@ class Collecting(SilentReporter):
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
         self.shown.append(pixels)
         self._first.set()
+
+
+def test_a_second_pass_with_other_latents_has_linear_previews() -> None:
+    """The tiny VAE of the first pass would show them in wrong colours, or fail."""
+    bench, inner = Bench(seconds=0.1), Collecting(patient=False)
+    network = Network("preview", lambda _: None, WeightSet("preview", {}))
+    own = LatentFormat(4, 8, SD.scale, space=SD.name)
+    previewing = Previewing(inner, bench.previews, TinyDecoder(network, 1.0), own)
+    previewing.preview(1, np.zeros((1, 16, 8, 8), np.float32), LatentFormat(16, 8, 1.0))
+    bench.previews.close()
+    assert (inner.linear, bench.decoder.sizes) == (1, [])
 
 
 def of_stable_diffusion(folder: Path) -> Path:
