@@ -21,7 +21,7 @@ from engine.cancel import CancelToken
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.compile.network import Network
 from engine.devices.choice import Candidate
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.jobs.job_estimate import JobEstimate
 from engine.memory.plan import MemoryPlan
 
@@ -187,7 +187,7 @@ class BackgroundCompiles:
         estimate, network = task.estimate, task.network
         started = perf_counter()
         try:
-            with self._holding():
+            with host_memory_errors(), self._holding():
                 prepared = estimate.prepared(network)
                 prepared.prepare(estimate.memory.placement, _ignore, self._token)
         except Cancelled:

@@ -16,6 +16,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.compile.network import Preparation
+from engine.compile.prepared import PreparedNetwork
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.jobs.background_compiles import BackgroundCompiles
@@ -211,6 +212,25 @@ def test_a_compiler_that_fails_is_remembered_and_not_tried_again(office: Office)
     assert office.order() == MEANWHILE
     assert office.told[-1].code is ErrorCode.BACKEND_FAILED
     assert office.bench.compiles == 1
+
+
+def test_a_compile_that_runs_out_of_memory_is_told(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread goes on, for else nothing would be prepared any more."""
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(PreparedNetwork, "prepare", full)
+    assert office.order() == MEANWHILE
+    for _ in range(1000):
+        if office.told[-1].code is not ErrorCode.PREPARING:
+            break
+        Event().wait(0.01)
+        office.order()
+    assert office.told[-1].code is ErrorCode.OUT_OF_MEMORY
+    assert office.failures == []
 
 
 def test_a_cache_that_cannot_be_written_to_is_no_failure_of_the_device(
