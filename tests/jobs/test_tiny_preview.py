@@ -207,7 +207,8 @@ def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
             request, PictureSaver(destination(str(tmp_path / "out/"), 1)), reporter, CancelToken()
         )
         assert bool(reporter.shown) == expected
-        assert reporter.linear >= 1
+        # The first may be shown before its step has asked for another.
+        assert expected or reporter.linear == 12
         for pixels in reporter.shown:
             # Twice the latent's side: what this tiny VAE makes of it.
             assert pixels.shape == (SIDE, SIDE, 3)
