@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QMimeData, QModelIndex, Qt
+from PySide6.QtGui import QAction, QDrag
 from PySide6.QtTest import QTest
 
 from app.queue.jobs import Job, JobState
@@ -17,7 +17,7 @@ from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
 from ui.device_labels import device_name
 from ui.dock.queue_drawer import QueueDrawer
-from ui.item_models.queue_item_model import ROW_ROLE, QueueItemModel, QueueRow
+from ui.item_models.queue_item_model import ROW_ROLE, Index, QueueItemModel, QueueRow
 
 LEFT = Qt.MouseButton.LeftButton
 ALT, NONE = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.NoModifier
@@ -86,12 +86,40 @@ def test_jobs_are_moved_by_keys_and_stay_selected(desk: Desk, drawer: QueueDrawe
 
 def test_jobs_are_dragged_to_another_place(desk: Desk, drawer: QueueDrawer) -> None:
     jobs = drawer.jobs
-    data = jobs.mimeData([jobs.index(0)])
+    one, two = (job.id for job in desk.queue.jobs[:2])
     drop = Qt.DropAction.MoveAction
-    assert jobs.dropMimeData(data, drop, 2, 0, jobs.index(-1)) is False
+    assert jobs.dropMimeData(jobs.dragged([one]), drop, 2, 0, jobs.index(-1)) is False
     desk.wait(lambda: titles(drawer) == ("two", "one", "three"))
-    jobs.dropMimeData(jobs.mimeData([jobs.index(0)]), drop, -1, 0, jobs.index(-1))
+    jobs.dropMimeData(jobs.dragged([two]), drop, -1, 0, jobs.index(-1))
     desk.wait(lambda: titles(drawer) == ("one", "three", "two"))
+
+
+def test_a_drag_of_many_jobs_carries_all_and_asks_for_no_row(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session.generation.count = 3000
+    desk.session.jobs.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == 3000)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer, asked, carried = desk.window.queue, list[int](), list[QMimeData]()
+    drawer.list.selectAll()
+    flags = QueueItemModel.flags
+
+    def counted(model: QueueItemModel, index: Index) -> Qt.ItemFlag:
+        asked.append(index.row())
+        return flags(model, index)
+
+    def exec_(drag: QDrag, _actions: Qt.DropAction) -> None:
+        carried.append(drag.mimeData())
+
+    monkeypatch.setattr(QueueItemModel, "flags", counted)
+    monkeypatch.setattr(QDrag, "exec", exec_)
+    drawer.list.startDrag(Qt.DropAction.MoveAction)
+    (data,) = carried
+    jobs = [job.id for job in desk.queue.jobs]
+    assert drawer.jobs.dropMimeData(data, Qt.DropAction.MoveAction, 0, 0, QModelIndex()) is False
+    assert data.data(data.formats()[0]).toStdString().split("\n") == jobs
+    assert len(asked) < 100
 
 
 def test_jobs_are_removed_and_put_back(desk: Desk, drawer: QueueDrawer) -> None:

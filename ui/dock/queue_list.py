@@ -14,12 +14,12 @@ from PySide6.QtCore import (
     QSignalBlocker,
     Qt,
 )
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QCursor, QDrag, QDropEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu
 
 from app.commands.queue import QueueCommands
 from app.commands.retries import may_need_device, may_need_seed
-from app.queue.jobs import Job
+from app.queue.jobs import Job, JobState
 from ui.delegates.queue_delegate import QueueDelegate
 from ui.device_labels import device_name
 from ui.dock.queue_actions import QueueAction, queue_actions
@@ -97,6 +97,22 @@ class QueueList(QListView):
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 (Qt's name)
         """Do nothing: Qt would read every job for each letter, and hardly anybody types them."""
+
+    def startDrag(self, supportedActions: Qt.DropAction) -> None:  # noqa: N802, N803 (Qt's)
+        """Drag the selected jobs that wait; Qt would ask for the flags and place of each."""
+        waiting = [job.id for job in self.selected if job.state is JobState.WAITING]
+        if not waiting:
+            return
+        row, pressed = self.visualRect(self.currentIndex()), QCursor.pos()
+        drag = QDrag(self)
+        drag.setMimeData(self._jobs.dragged(waiting))
+        drag.setPixmap(self.viewport().grab(row))
+        drag.setHotSpot(self.viewport().mapFromGlobal(pressed) - row.topLeft())
+        drag.exec(Qt.DropAction.MoveAction)
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 (Qt's name)
+        """Hand the jobs to the model; a QListView would first keep the place of each."""
+        QAbstractItemView.dropEvent(self, event)
 
     def _keep_selection(self) -> None:
         """Keep what is selected; take it from Qt, which would keep each of many rows."""

@@ -1,6 +1,6 @@
 """The item model of the queue: what runs, what waits in order, what failed, what is finished."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,11 +120,10 @@ class QueueItemModel(QAbstractListModel):
         """Return the one type of dragged data."""
         return [_MIME]
 
-    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:  # noqa: N802 (Qt's name)
-        """Return the ids of the dragged jobs, in their order."""
-        rows = sorted({index.row() for index in indexes})
+    def dragged(self, jobs: Iterable[str]) -> QMimeData:
+        """Return what a drag of jobs, of these ids in their order, carries."""
         data = QMimeData()
-        data.setData(_MIME, "\n".join(self._ids[row] for row in rows).encode())
+        data.setData(_MIME, "\n".join(jobs).encode())
         return data
 
     def dropMimeData(  # noqa: N802 (Qt's name)
