@@ -107,6 +107,7 @@ def _show(
 ) -> tuple[int, bool]:
     """Show the window until it is closed; return its status, and whether to start again."""
     from app.ending import ends_in_time
+    from app.event_loop import run_events
     from app.logs import start_logging
     from app.versions.kept_files import forget_files
     from engine.heap import keep_heap_compact
@@ -133,7 +134,7 @@ def _show(
     _favour_the_gui_thread()
     session.start()
     open_files(files)
-    status = application.exec()
+    status = run_events(application)
     with ends_in_time():
         session.close()
         window.close_background()
