@@ -102,9 +102,14 @@ class TorchBackend(Backend):
         return f"torch {torch.__version__} {device.name} {devices.runtime(torch, device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Return the device's own memory, or the host's."""
+        """Return the device's own memory, or the host's. Raises BackendError if it is lost."""
         torch = _torch()
-        return hardware.host_memory() if isinstance(torch, str) else devices.memory(torch, device)
+        if isinstance(torch, str):
+            return hardware.host_memory()
+        try:
+            return devices.memory(torch, device)
+        except devices.FAULTS as error:
+            raise BackendError(f"torch does not reach {device.name}: {error}") from error
 
     def working_memory(self, device: Device) -> WorkingMemory:
         """Return what results take that are freed as soon as no step needs them."""

@@ -22,7 +22,7 @@ BACKEND = "torch_device"
 _INTEL_CARD = re.compile(r"Arc\(TM\) (Pro )?(?!B3[79]0\b)[AB]\d{2,3}|Data Center|\b(Flex|Max)\b")
 # From Volta on, half precision is faster than single.
 _FAST_HALF = (7, 0)
-_FAULTS = (AssertionError, AttributeError, ImportError, OSError, RuntimeError, ValueError)
+FAULTS = (AssertionError, AttributeError, ImportError, OSError, RuntimeError, ValueError)
 
 
 def found(torch: Any) -> list[Device]:
@@ -48,7 +48,7 @@ def _unless_broken(
     """Return the result of `find`; if it fails, a device of that kind with the reason."""
     try:
         return find(torch)
-    except _FAULTS as error:
+    except FAULTS as error:
         reason = f"torch {torch.__version__} does not see it: {error}"
         return [Device(BACKEND, kind, name, unusable=reason, automatic=kind != "cpu")]
 

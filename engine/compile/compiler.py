@@ -16,6 +16,7 @@ from backends.base import (
     Session,
 )
 from engine.compile.artifacts import ArtifactStore
+from engine.compile.backend_errors import translated_errors
 from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork, operators_for
@@ -198,8 +199,9 @@ class Compiler:
             self._merged.copies.require_sound(cancel)
 
     def memory(self) -> MemoryInfo:
-        """Return the present memory of the device."""
-        return self.backend.memory(self.device)
+        """Return the present memory of the device. Raises EngineError where it does not answer."""
+        with translated_errors(self.device):
+            return self.backend.memory(self.device)
 
     def load(
         self,

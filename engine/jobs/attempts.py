@@ -7,6 +7,7 @@ from backends.base import Cancellation, Device
 from engine.api.record import Timings
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.compile.backend_errors import translated_errors
 from engine.devices.choice import Candidate
 from engine.errors import EngineError, host_memory_errors
 from engine.jobs.device_run import DeviceRun
@@ -67,7 +68,8 @@ class Attempts:
 
     def plan_on(self, candidate: Candidate) -> JobPlan:
         """Plan the job on a device, by the memory that is free now. Raises EngineError."""
-        return plan_job(self._read, candidate, self._services, self._environment.allowance)
+        with translated_errors(candidate.device):
+            return plan_job(self._read, candidate, self._services, self._environment.allowance)
 
     def warn(self, warning: ErrorInfo) -> None:
         """Report a warning at once, and add it to the result and to later pictures' records."""
@@ -140,9 +142,9 @@ class Attempts:
         if remark is not None and remark not in progress.warnings:
             self.warn(remark)
         context = RunContext(environment.reporter, environment.cancel, environment.stopwatch)
-        run = DeviceRun(plan, self._services, context)
+        run, device = DeviceRun(plan, self._services, context), candidate.device
         try:
-            with host_memory_errors(), self._crash_marker(plan):
+            with host_memory_errors(), translated_errors(device), self._crash_marker(plan):
                 for image in run.saved_pictures(progress, environment.saver):
                     progress.images.append(image)
                     environment.reporter.image_saved(image)
@@ -153,11 +155,11 @@ class Attempts:
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
             size, phase = plan.job.request, environment.stopwatch.latest
-            raise with_size_and_phase(error, size, phase, candidate.device.name) from error
+            raise with_size_and_phase(error, size, phase, device.name) from error
         return JobResult(
             images=tuple(progress.images),
             family=plan.job.checkpoint.family,
-            device=candidate.device,
+            device=device,
             timings=environment.stopwatch.timings(),
             warnings=tuple(progress.warnings),
             plan=plan.memory,

@@ -167,12 +167,20 @@ class BackgroundCompiles:
         """Wait for the next network and for memory to compile it; None once closed."""
         with self._changed:
             while not self._token.is_set():
-                if self._tasks:
-                    task = next(iter(self._tasks.values()))
-                    if self._has_room(task):
-                        return task
+                task = next(iter(self._tasks.values()), None)
+                if task is not None and self._may_begin(task):
+                    return task
                 self._changed.wait(_LOOK_S if self._tasks else None)
         return None
+
+    def _may_begin(self, task: _Task) -> bool:
+        """True if there is room for a compile; where its device does not answer, it has failed."""
+        try:
+            return self._has_room(task)
+        except EngineError as error:
+            self._fail(task, error)
+            del self._tasks[task.name]
+            return False
 
     def _has_room(self, task: _Task) -> bool:
         """True if the compiler fits into memory beside the running job, if there is one."""

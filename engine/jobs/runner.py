@@ -9,6 +9,7 @@ from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, Phase
 from engine.cancel import CancelToken
+from engine.compile.backend_errors import translated_errors
 from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError, host_memory_errors
@@ -119,7 +120,8 @@ class JobRunner:
         allowance = MemoryAllowance(request.memory_limit_bytes, request.device_memory_limit_bytes)
 
         def plan_on(candidate: Candidate) -> JobPlan:
-            return plan_job(read, candidate, self.services, allowance)
+            with translated_errors(candidate.device):
+                return plan_job(read, candidate, self.services, allowance)
 
         return plan_on(roomiest_first(candidates, plan_on)[0])
 

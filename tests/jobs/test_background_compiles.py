@@ -1,5 +1,6 @@
 """The compiles while jobs run: their start, the wait for them, and their end."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -9,7 +10,7 @@ from threading import Event
 import pytest
 
 from backends import hardware
-from backends.base import Device, MemoryInfo, Precision
+from backends.base import BackendError, Device, MemoryInfo, Precision
 from backends.null import NullBackend
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
@@ -319,3 +320,26 @@ def test_the_seconds_of_a_compile_are_learnt(office: Office) -> None:
     size = sum(ref.elements for ref in weights) * 4
     work = Work(Kind(COMPILE, "text_encoder", "null", "fast card", "f32"), size)
     assert office.estimates.expect(work) is not None
+
+
+class _Lost(NullBackend):
+    """A card that is not there any more."""
+
+    def memory(self, device: Device) -> MemoryInfo:
+        raise BackendError(f"{device.name} is no longer there")
+
+
+def test_a_device_that_is_lost_before_its_compile_begins_has_failed(office: Office) -> None:
+    """The thread goes on, for else nothing would be prepared any more."""
+    office.fast = replace(office.fast, backend=_Lost(compiling=office.bench.compiling))
+    office.gate.touch()
+    assert office.order() == MEANWHILE
+    _wait(lambda: bool(office.failures) or not _is_preparing())
+    assert office.failures == [("fast card", "fast card is no longer there")]
+    assert office.order() == MEANWHILE
+    assert office.told[-1].code is ErrorCode.BACKEND_FAILED
+    assert _is_preparing()
+
+
+def _is_preparing() -> bool:
+    return any(thread.name == "preparation" for thread in threading.enumerate())

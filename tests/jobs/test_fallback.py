@@ -18,6 +18,7 @@ from backends.base import (
     Feeds,
     Graph,
     MemoryInfo,
+    OperatorSet,
     Precision,
     Progress,
     Session,
@@ -164,6 +165,32 @@ def test_the_next_device_takes_over_and_the_failure_is_told_and_remembered(
     assert record is not None
     assert record.warnings == result.warnings == tuple(listener.warnings)
     assert (record.request.backend, record.choice) == ("two", "one failed in this job")
+    assert hardware.failures == [("one", "the device was removed")]
+
+
+class Unplugged(CountingBackend):
+    """A device that was removed since it was listed: nothing of it can be asked any more."""
+
+    def __init__(self, *, operators: bool) -> None:
+        super().__init__()
+        self._operators = operators
+
+    def operators(self, device: Device) -> OperatorSet:
+        if self._operators:
+            raise GONE
+        return super().operators(device)
+
+    def memory(self, device: Device) -> MemoryInfo:
+        raise GONE
+
+
+@pytest.mark.parametrize("operators", [False, True])
+def test_the_next_device_takes_over_where_the_first_was_removed_before_the_plan(
+    hardware: Hardware, operators: bool
+) -> None:
+    hardware.add("one", Unplugged(operators=operators))
+    hardware.add("two")
+    assert hardware.run().device.backend == "two"
     assert hardware.failures == [("one", "the device was removed")]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backends import hardware
-from backends.base import Device, Precision
+from backends.base import BackendError, Device, Precision
 from backends.hardware import Adapter, PciId
 from backends.torch_device import TorchBackend, TorchOptions, devices
 from backends.torch_device.builds import pack_for
@@ -145,6 +145,18 @@ def test_a_part_of_torch_that_fails_leaves_the_others_listed(error: Exception) -
 
 
 # --- memory and versions ---
+
+
+def test_a_device_that_is_lost_is_an_error_of_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = torch_cuda(("a card", (8, 6)))
+
+    def lost(_index: int) -> tuple[int, int]:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    torch.cuda.mem_get_info = lost
+    monkeypatch.setattr("backends.torch_device._torch", lambda: torch)
+    with pytest.raises(BackendError, match="torch does not reach a card: CUDA error"):
+        TorchBackend().memory(Device("torch_device", "cuda:0", "a card", (F16,)))
 
 
 def test_memory_is_the_devices_own() -> None:
