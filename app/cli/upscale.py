@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
     done: list[UpscaledImage] = []
     warnings: list[ErrorInfo] = []
     bar = ByteBar("Enlarging", 1)
-    listener = UpscaleListener(bar.show, warnings.append, cancel)
+    listener = UpscaleListener(bar.show, warnings.append, cancel, note_failure=devices.note_failure)
     try:
         for image in upscaled_files(job, candidates, NetworkCache(paths.cache), listener):
             done.append(image)

@@ -105,8 +105,15 @@ class UpscaleRunner:
                 )
             reporter.expect(PhaseEstimate(self._seconds(job, candidates), 0.0))
             reporter.phase(Phase.ENLARGE)
-            listener = UpscaleListener(reporter.progress, warn, cancel, self._note)
-            with stopwatch.measuring(Phase.ENLARGE), self._blamed(candidates, cancel):
+            listener = UpscaleListener(
+                reporter.progress,
+                warn,
+                cancel,
+                self._note,
+                self._services.devices.note_failure,
+                lambda candidate: self._blamed(candidate, cancel),
+            )
+            with stopwatch.measuring(Phase.ENLARGE):
                 (image,) = upscaled_files(job, candidates, self._services.cache, listener)
             reporter.image_upscaled(image)
             self._services.estimates.save()
@@ -171,16 +178,14 @@ class UpscaleRunner:
         folder = Destination(target.folder)
         return UpscaleJob((source,), wanted, folder, target.saving, upscaler, request.tile)
 
-    def _blamed(
-        self, candidates: list[Candidate], cancel: Cancellation
-    ) -> AbstractContextManager[None]:
-        """Return a block in which a crash of the engine is blamed on the device that comes first.
+    def _blamed(self, candidate: Candidate, cancel: Cancellation) -> AbstractContextManager[None]:
+        """Return a block in which a crash of the engine is blamed on a device.
 
         A device that shares the host's memory is not blamed.
         """
-        if not candidates or self._services.compiler(candidates[0]).memory().integrated:
+        if self._services.compiler(candidate).memory().integrated:
             return nullcontext()
-        return self._services.crash_markers.running(candidates[0].device, cancel)
+        return self._services.crash_markers.running(candidate.device, cancel)
 
     def _expected(self, upscaler: Upscaler, pixels: int, candidate: Candidate) -> float | None:
         """Return the seconds that an upscaler should take; None if it was never timed here."""

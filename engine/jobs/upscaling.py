@@ -1,21 +1,21 @@
 """Pictures in files made larger and saved; if a device fails, the next one goes on."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from backends.base import Cancellation
+from backends.base import Cancellation, Device
 from engine.api.picture_names import PictureFacts
 from engine.api.record import UpscaleReport
 from engine.api.saving import Saving
-from engine.api.values import ErrorInfo
+from engine.api.values import ErrorCode, ErrorInfo
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
-from engine.jobs.fallback import CURABLE, takeover_warning
+from engine.jobs.fallback import CURABLE, failure_of, takeover_warning
 from engine.jobs.saving import PictureSaver, rescued
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.texts import TextChunk
@@ -60,13 +60,17 @@ def _untimed(_run: UpscalerRun, _pixels: int, _seconds: float) -> None:
 class UpscaleListener:
     """The functions that a job tells of progress and warnings, and the request to stop it.
 
-    `timed` is told the seconds that a network took over so many pixels, its loading left out.
+    `timed` is told the seconds that a network took over so many pixels, its loading left out;
+    `note_failure` is told a device that failed where another one went on. Each device works within
+    a block of `at_work`.
     """
 
     progress: Progress
     warn: Callable[[ErrorInfo], None]
     cancel: Cancellation
     timed: Callable[[UpscalerRun, int, float], None] = _untimed
+    note_failure: Callable[[Device, str], None] = lambda _device, _reason: None
+    at_work: Callable[[Candidate], AbstractContextManager[None]] = lambda _candidate: nullcontext()
 
 
 def upscaled_files(
@@ -153,6 +157,8 @@ class _OnDevices:
         self._job, self._upscaler, self._cache, self._listener = job, upscaler, cache, listener
         self.candidate, *self._others = candidates
         self._run: UpscalerRun | None = None
+        # The devices that failed since the last success, and why.
+        self._failed: list[tuple[Device, EngineError]] = []
         # The planes that are still to be enlarged, and the tiles that are done.
         self._ahead: tuple[Shape, ...] = ()
         self._done = 0
@@ -165,23 +171,33 @@ class _OnDevices:
         """Enlarge planes; if the device fails and there is another, that one goes on."""
         while True:
             try:
-                run = self._run = self._run or UpscalerRun(self._upscaler, self._setting())
-                run.load()
-                start = perf_counter()
-                result = run.enlarge(planes)
+                with self._listener.at_work(self.candidate):
+                    run = self._run = self._run or UpscalerRun(self._upscaler, self._setting())
+                    run.load()
+                    start = perf_counter()
+                    result = run.enlarge(planes)
             except EngineError as error:
                 if error.code not in CURABLE or not self._others:
                     raise
                 following = self._others.pop(0)
                 self._listener.warn(takeover_warning(error, self.candidate, following))
                 self.close()
+                self._failed.append((self.candidate.device, error))
                 self.candidate = following
             else:
+                self._note_failures()
                 pixels = len(planes) * planes.shape[1] * planes.shape[2]
                 self._listener.timed(run, pixels, perf_counter() - start)
                 self._done += run.tiles_of(planes.shape)
                 self._ahead = self._ahead[1:]
                 return result
+
+    def _note_failures(self) -> None:
+        """Tell which devices failed, now that another one went on; some only lacked memory."""
+        for device, error in self._failed:
+            if error.code is ErrorCode.BACKEND_FAILED:
+                self._listener.note_failure(device, failure_of(error))
+        self._failed.clear()
 
     def close(self) -> None:
         """Free the network."""

@@ -1,7 +1,9 @@
-"""An enlarged picture whose disk is full, or whose source vanished, is not lost."""
+"""An enlarged picture is not lost: its disk is full, its source vanished, or a device failed."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,21 +11,32 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from backends.base import BackendError, Cancellation, Device, MemoryInfo
+from backends.null import Script
 from engine.api.picture_names import PictureFacts
 from engine.api.remedies import MoveKept
 from engine.api.saving import Saving
 from engine.api.second_passes import Resampling
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
+from engine.api.upscaling import UpscaleRequest
+from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
+from engine.devices.choice import Candidate, Devices
+from engine.devices.crash_attribution import CrashMarkers
 from engine.errors import EngineError
 from engine.jobs import upscaling
-from engine.jobs.upscaling import UpscaleJob, UpscaleListener, upscaled_files
+from engine.jobs.runner import JobRunner
+from engine.jobs.services import JobServices
+from engine.jobs.upscale_run import UpscaleRunner, UpscaleTarget
+from engine.jobs.upscaling import UpscaledImage, UpscaleJob, UpscaleListener, upscaled_files
 from engine.metadata.texts import TextChunk
 from engine.output import Destination
 from engine.output.writer import write_picture
+from engine.pipeline.forecast import PhaseEstimate
 from engine.upscalers.upscale import Enlarger, Pixels, Wanted, upscaled
+from tests.pipeline.counting import CountingBackend
+from tests.upscalers.small import file_of
 
 
 @pytest.fixture
@@ -86,3 +99,77 @@ def test_a_source_that_vanishes_during_the_work_loses_nothing(
     (path,) = run(job, tmp_path)
     with Image.open(path) as image:
         assert image.size == (12, 8)
+
+
+class Card(CountingBackend):
+    """A card with memory of its own, of a backend of any name."""
+
+    def candidate(self, name: str) -> Candidate:
+        device = replace(self.probe()[0], backend=name, name=f"device of {name}")
+        return Candidate(self, device)
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return replace(super().memory(device), integrated=False)
+
+
+NAME = "Real-ESRGAN Compact"
+GONE = Script(run_error=BackendError("the device was removed"))
+FULL = Script(run_error=BackendError("it is full", out_of_memory=True))
+
+
+@pytest.mark.parametrize(
+    ("script", "failures"),
+    [(GONE, [("device of one", "the device was removed")]), (FULL, [])],
+    ids=["gone", "full"],
+)
+def test_a_device_that_fails_is_remembered_and_a_crash_is_blamed_on_the_one_at_work(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: Script,
+    failures: list[tuple[str, str]],
+) -> None:
+    one, two = Card({f"upscaler {NAME}": script}), Card()
+    found = [one.candidate("one"), two.candidate("two")]
+    noted: list[tuple[str, str]] = []
+    blamed: list[str] = []
+
+    @contextmanager
+    def running(_markers: CrashMarkers, device: Device, _cancel: Cancellation) -> Generator[None]:
+        blamed.append(device.name)
+        yield
+        blamed.append("nothing")
+
+    def candidates(*_: object) -> list[Candidate]:
+        return found
+
+    def note(_devices: Devices, device: Device, reason: str) -> None:
+        noted.append((device.name, reason))
+
+    monkeypatch.setattr(Devices, "candidates", candidates)
+    monkeypatch.setattr(Devices, "note_failure", note)
+    monkeypatch.setattr(CrashMarkers, "running", running)
+    source = tmp_path / "cat.png"
+    Image.new("RGB", (6, 4), "teal").save(source)
+    request = UpscaleRequest(
+        source=str(source), upscaler=str(file_of(tmp_path, NAME)), backend="auto"
+    )
+    runner = UpscaleRunner(JobRunner(JobServices.in_cache(tmp_path / "cache")))
+    target = UpscaleTarget(tmp_path / "out", Saving())
+    result = runner.run(request, target, Silent(), CancelToken())
+    assert result.device == "device of two"
+    assert noted == failures
+    assert blamed == ["device of one", "device of two", "nothing"]
+
+
+class Silent:
+    """A reporter that tells nobody."""
+
+    def expect(self, estimate: PhaseEstimate) -> None: ...
+
+    def phase(self, phase: Phase) -> None: ...
+
+    def progress(self, done: int, total: int) -> None: ...
+
+    def image_upscaled(self, image: UpscaledImage) -> None: ...
+
+    def warning(self, warning: ErrorInfo) -> None: ...
