@@ -330,7 +330,7 @@ class Session(Protocol):
         ...
 
     def close(self) -> None:
-        """Free the session's memory."""
+        """Free the session's memory. Never raises: a device that is lost has none to free."""
         ...
 
 

@@ -9,6 +9,7 @@ cuda.h of CUDA 13.
 import ctypes
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any
 
@@ -97,9 +98,11 @@ class CudaStream:
         self._call("cuStreamSynchronize", self._stream)
 
     def close(self) -> None:
-        """Release the stream and the context."""
-        self._call("cuStreamDestroy_v2", self._stream)
-        self._call("cuDevicePrimaryCtxRelease_v2", self._device)
+        """Release the stream and the context; nothing is left of them on a card that is lost."""
+        with suppress(BackendError):
+            self._call("cuStreamDestroy_v2", self._stream)
+        with suppress(BackendError):
+            self._call("cuDevicePrimaryCtxRelease_v2", self._device)
 
     def _call(self, function: str, *arguments: object) -> None:
         code = getattr(self._library, function)(*arguments)

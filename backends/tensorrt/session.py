@@ -6,6 +6,7 @@
 
 import math
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -201,11 +202,12 @@ class TensorRtSession:
         self._cancelled = True
 
     def close(self) -> None:
-        """Save the kernels and free the card's memory."""
-        self._stream.enter()
-        self._kernels.save()
-        for pointer, _ in self._memory.values():
-            self._stream.free(pointer)
+        """Save the kernels and free the card's memory; a card that is lost has none to free."""
+        with suppress(BackendError):
+            self._stream.enter()
+            self._kernels.save()
+            for pointer, _ in self._memory.values():
+                self._stream.free(pointer)
         self._memory.clear()
         # In this order: each is made by the next.
         del self._context, self._engine, self._runtime

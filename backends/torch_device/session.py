@@ -6,7 +6,7 @@
 # (torch is absent from the environment that is type-checked)
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event
 from traceback import clear_frames
@@ -161,7 +161,8 @@ class TorchSession:
     def close(self) -> None:
         """Free the weights and torch's reserve of the device's memory."""
         if self._stream is not None:
-            self._stream.close()
+            with suppress(*_TORCH_FAULTS):  # the device is lost
+                self._stream.close()
             self._stream = None
         self._constants.clear()
         self._pinned.clear()
@@ -276,9 +277,10 @@ def _constant_tensors(plan: Plan, types: Types, device: torch.device) -> dict[st
 
 
 def _release(device: torch.device) -> None:
-    """Return torch's unused memory to the device."""
+    """Return torch's unused memory to the device, unless that is lost."""
     if device.type != "cpu":
-        getattr(torch, device.type).empty_cache()
+        with suppress(*_TORCH_FAULTS):
+            getattr(torch, device.type).empty_cache()
 
 
 def _is_out_of_memory(error: Exception) -> bool:

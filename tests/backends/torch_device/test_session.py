@@ -44,6 +44,18 @@ def loaded(emit, options: TorchOptions | None = None) -> Any:
 # --- memory ---
 
 
+def test_a_session_ends_on_a_device_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After such an error CUDA refuses every call, also that to empty torch's cache."""
+
+    def lost() -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    session = loaded(gelus(2))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lost)
+    session._device = torch.device("cuda")
+    session.close()
+
+
 def gelus(count: int):
     def emit(g):
         x = g.input("x", DType.F32, ("n",))

@@ -1,0 +1,45 @@
+"""The end of a session whose card is lost: it must not hide why, nor keep the next device out."""
+
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from backends.base import BackendError, Graph, Precision
+from backends.tensorrt import driver
+from backends.tensorrt.driver import FUNCTIONS, CudaStream
+from backends.tensorrt.session import TensorRtSession
+
+# CUDA_ERROR_ILLEGAL_ADDRESS: "the process must be terminated and relaunched" to use CUDA again.
+_ILLEGAL_ADDRESS = 700
+
+
+class Driver:
+    """CUDA's driver, which answers each call as it did the first of a series that failed."""
+
+    def __init__(self) -> None:
+        self.code = 0
+        self.called: list[str] = []
+        self.library = SimpleNamespace(**{name: self._function(name) for name in FUNCTIONS})
+
+    def _function(self, name: str) -> Any:
+        def call(*_: object) -> int:
+            self.called.append(name)
+            return self.code
+
+        return call
+
+
+def test_a_session_ends_on_a_card_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda, trt = Driver(), MagicMock()
+    trt.ILogger = object
+    trt.Runtime().deserialize_cuda_engine().streamable_weights_size = 0
+    monkeypatch.setattr(driver, "_load", lambda: cuda.library)
+    graph = Graph("denoiser", b"", {}, (), (), Precision.F16)
+    session = TensorRtSession(trt, b"", graph, CudaStream("0000:01:00.0"))
+    cuda.code = _ILLEGAL_ADDRESS
+    with pytest.raises(BackendError, match="700"):
+        session.run({})
+    session.close()
+    assert "cuDevicePrimaryCtxRelease_v2" in cuda.called
