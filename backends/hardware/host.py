@@ -10,6 +10,7 @@ from pathlib import Path
 from backends.base import MemoryInfo
 
 _CGROUP = Path("/sys/fs/cgroup")
+_KEPT_FILES = ("active_file", "inactive_file")
 _PROCESSORS = Path("/sys/devices/system/cpu")
 
 
@@ -68,7 +69,8 @@ def host_memory() -> MemoryInfo:
     free = _meminfo("MemAvailable") or total // 2
     limit, used = _cgroup_bytes("memory.max"), _cgroup_bytes("memory.current")
     if limit is not None and used is not None:
-        total, free = min(total, limit), min(free, max(0, limit - used))
+        held = used - min(used, _cgroup_file_bytes())
+        total, free = min(total, limit), min(free, max(0, limit - held))
     return MemoryInfo(total=total, free=free, integrated=True)
 
 
@@ -102,6 +104,20 @@ def _cgroup_bytes(name: str) -> int | None:
     except OSError:
         return None
     return int(text) if text.isdigit() else None
+
+
+def _cgroup_file_bytes() -> int:
+    """Return the bytes of files that a container keeps in memory until it needs that.
+
+    They count as used, such as a model that was read; without them `host_memory` would shrink by
+    each file, while MemAvailable does not.
+    """
+    try:
+        lines = (_CGROUP / "memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    counts = (line.partition(" ") for line in lines)
+    return sum(int(count) for name, _, count in counts if name in _KEPT_FILES)
 
 
 def _mac_free(total: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.hardware import core_cache_bytes, cpu_cores
+from backends.hardware import core_cache_bytes, cpu_cores, host, host_memory
 
 
 def usable(*numbers: int) -> Callable[[int], set[int]]:
@@ -42,3 +42,26 @@ def test_cores_share_the_second_cache(tmp_path: Path) -> None:
     assert core_cache_bytes(tmp_path) == 1 << 20
     (tmp_path / "cpu0/cache/index2/shared_cpu_list").write_text("0-3\n")
     assert core_cache_bytes(tmp_path) == 1 << 19
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="containers are Linux's")
+def test_files_that_a_container_has_read_leave_its_memory_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a model that was read once would have no room in the next job."""
+    monkeypatch.setattr(host, "_CGROUP", tmp_path)
+
+    def meminfo(_key: str) -> int:
+        return 64 << 20
+
+    monkeypatch.setattr(host, "_meminfo", meminfo)
+    for name, text in (
+        ("memory.max", "8000000"),
+        ("memory.current", "7000000"),
+        ("memory.stat", "anon 1000000\nfile 6000000\ninactive_file 4000000\nactive_file 1500000"),
+    ):
+        (tmp_path / name).write_text(f"{text}\n")
+    memory = host_memory()
+    assert (memory.total, memory.free) == (8_000_000, 6_500_000)
+    (tmp_path / "memory.stat").unlink()
+    assert host_memory().free == 1_000_000
