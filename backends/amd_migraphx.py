@@ -36,7 +36,13 @@ from backends.base import (
     ShapeSupport,
 )
 from backends.hardware import Adapter
-from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
+from backends.onnx_runtime.adapters import (
+    adapter_of,
+    adapters_of,
+    driver_of,
+    memory_of,
+    number_of,
+)
 from backends.onnx_runtime.installed import (
     installed,
     lacks,
@@ -188,7 +194,7 @@ def _source() -> _Source:
 
 
 def _provider_for(device: Device) -> "partial[Provider]":
-    source, index = _source(), int(device.id)
+    source, index = _source(), number_of(device, _VENDOR)
     if source.missing:
         raise BackendError(source.missing)
     if not source.devices:

@@ -45,7 +45,13 @@ from backends.forms import (
 )
 from backends.hardware import Adapter
 from backends.hardware.nvidia import computes_wrongly_in_half
-from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
+from backends.onnx_runtime.adapters import (
+    adapter_of,
+    adapters_of,
+    driver_of,
+    memory_of,
+    number_of,
+)
 from backends.onnx_runtime.installed import installed, lacks, library_fault, unusable
 
 PROVIDER = "CUDAExecutionProvider"
@@ -141,7 +147,7 @@ class CudaBackend(Backend):
     def provider_options(self, device: Device) -> dict[str, str]:
         """Return the provider's options; all their names are in `OPTIONS`."""
         return {
-            "device_id": device.id,
+            "device_id": str(number_of(device, _VENDOR)),
             # Components are large and loaded in turn: doubling the arena each time would waste
             # memory.
             "arena_extend_strategy": "kSameAsRequested",

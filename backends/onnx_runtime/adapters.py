@@ -16,6 +16,18 @@ def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | 
     return adapters[index] if index < len(adapters) else None
 
 
+def number_of(device: Device, vendor: str) -> int:
+    """Return the number by which a maker's runtime knows a device.
+
+    It counts in the order of the bus, and leaves out adapters that its driver does not have, such
+    as one that is set aside for a virtual machine.
+    """
+    adapters, index = adapters_of(vendor), int(device.id)
+    usable = [place for place, adapter in enumerate(adapters) if not adapter.unusable]
+    usable.sort(key=lambda place: adapters[place].address)
+    return usable.index(index) if index in usable else index
+
+
 def driver_of(adapter: hardware.Adapter | None) -> str:
     """Return the driver's name and version, for fingerprints."""
     return f"{adapter.driver} {adapter.driver_version}" if adapter else "no driver"

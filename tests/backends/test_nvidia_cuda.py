@@ -109,6 +109,26 @@ def test_libraries_that_do_not_load_are_named(
     assert "CUDA or cuDNN is absent" in str(device.unusable)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "numbers"),
+    [
+        # Set aside for a virtual machine: its driver is another, which CUDA does not see.
+        (replace(CARD, unusable="it is set aside"), CARD, ["0"]),
+        # Windows lists the card with the screen first, wherever it is.
+        (replace(CARD, address="0000:05:00.0"), replace(CARD, address="0000:01:00.0"), ["1", "0"]),
+        (CARD, CARD, ["0", "1"]),
+    ],
+    ids=["set aside", "order of the bus", "twins"],
+)
+def test_cuda_is_asked_for_the_card_by_its_own_number(
+    monkeypatch: pytest.MonkeyPatch, first: Adapter, second: Adapter, numbers: list[str]
+) -> None:
+    with_cards(monkeypatch, first, second)
+    backend = CudaBackend()
+    cards = [device for device in backend.probe() if device.usable]
+    assert [backend.provider_options(card)["device_id"] for card in cards] == numbers
+
+
 def test_memory_and_fingerprint_are_the_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     with_cards(monkeypatch, replace(CARD, name="another"), CARD)
     device = CudaBackend().probe()[1]
