@@ -158,8 +158,9 @@ class Devices:
     ) -> BackendReport:
         if not reference.automatic:
             return self._trials.list_devices(reference, self._store.fingerprint, cancel)
-        before = self._store.find(reference.name)
         report = self._trials.run(reference, self._store.fingerprint, folder, cancel)
+        # Read now: a job may have failed on a device while the trial ran.
+        before = self._store.find(reference.name)
         failures = {d.id: d.failure for d in before.devices} if before else {}
         devices = tuple(
             msgspec.structs.replace(device, failure=failures.get(device.id, ""))

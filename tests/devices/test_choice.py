@@ -248,6 +248,23 @@ def test_a_failure_is_kept_when_a_device_is_measured_again(
     assert order(devices) == ["fast", "faster"]
 
 
+def test_a_failure_during_a_trial_is_kept(tmp_path: Path, only: Callable[..., None]) -> None:
+    only(FAST, FASTER)
+    trials = CannedTrials(fast=tried(40), faster=tried(20))
+    devices = Devices(tmp_path, trials)
+    for _ in devices.verify(activity=lambda: JobActivity(1, is_busy=True)):
+        pass
+    failing = devices.candidates("auto")[0].device
+
+    def fail() -> None:
+        if trials.ran[-1] == failing.backend:
+            devices.note_failure(failing, "CUDA error 700")
+
+    trials.before = fail
+    verify(devices)
+    assert order(devices) == ["fast", "faster"]
+
+
 IDLE = JobActivity()
 BUSY = IDLE.begin()
 LATER = BUSY.end()
