@@ -90,6 +90,10 @@ def gpu_memory(core: "ov.Core", device: Device, adapters: Sequence[Adapter]) -> 
         return hardware.host_memory()
     adapter = adapter_of(core, name, adapters)
     total = int(_read(core, name, options.GPU_MEMORY, 0))
+    if not total and adapter is not None:
+        total = adapter.memory_total or 0
+    if not total:  # a card without memory would be refused every job
+        return hardware.host_memory()
     held = sum(dict(_read(core, name, options.GPU_MEMORY_USED, {})).values())
     free = max(0, total - held)
     if adapter is not None and adapter.memory_free is not None:

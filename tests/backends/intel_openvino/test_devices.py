@@ -10,7 +10,7 @@ import pytest
 from backends import hardware
 from backends.base import BackendError, Device, Precision
 from backends.hardware import Adapter, PciId
-from backends.intel_openvino import OpenVinoBackend, core, devices
+from backends.intel_openvino import OpenVinoBackend, core, devices, options
 from tests.backends.intel_openvino.reports import (
     CARD,
     CARD_ADAPTER,
@@ -159,6 +159,17 @@ def test_a_cards_free_memory_leaves_out_memory_in_use() -> None:
     assert (alone.total, alone.free, alone.integrated) == (total, total - (3 << 30), False)
     shared = devices.gpu_memory(WITH_CARD, gpu("gpu.1"), [CARD_ADAPTER])
     assert shared.free == 10 << 30
+
+
+def test_a_card_that_does_not_tell_its_memory_is_not_taken_for_one_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every job would be refused for lack of memory."""
+    monkeypatch.setattr(options, "GPU_MEMORY", "A_PROPERTY_OF_ANOTHER_VERSION")
+    memory = devices.gpu_memory(WITH_CARD, gpu("gpu.1"), [CARD_ADAPTER])
+    assert memory.total == CARD_ADAPTER.memory_total
+    unknown = devices.gpu_memory(WITH_CARD, gpu("gpu.1"), [])
+    assert unknown.total == hardware.host_memory().total
 
 
 def test_integrated_graphics_use_the_hosts_memory() -> None:
