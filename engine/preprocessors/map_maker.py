@@ -80,9 +80,10 @@ class MapMaker:
             try:
                 network = self._network(order, files, cancel)
                 return make_map(picture, order.options, network, order.target)
-            except Cancelled:
-                self._close()
-                raise
+            finally:
+                # Its session runs no more, even where the map was ready just before.
+                if cancel.is_set():
+                    self._close()
 
     def make_all(
         self, wanted: Sequence[WantedMap], folders: Iterable[Path], cancel: Cancellation

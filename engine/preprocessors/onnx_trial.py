@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +32,7 @@ _REFUSED = 3
 
 
 class OnnxTrials:
-    """Tries files, each once at each size: harmless ones are noted in a folder of the cache."""
+    """Tries files, each once at each size by each runtime: harmless ones are noted in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,8 +46,8 @@ class OnnxTrials:
         Files that are refused in words pass: they are refused again. Raises Cancelled.
         """
         backend = CpuBackend()
-        version = backend.fingerprint(backend.probe()[0]).partition(" ")[0]
-        note = self._folder / f"{file.model.digest[:32]}-{width}x{height}-{version}"
+        runtime = sha256(backend.fingerprint(backend.probe()[0]).encode()).hexdigest()
+        note = self._folder / f"{file.model.digest[:32]}-{width}x{height}-{runtime[:16]}"
         if note.exists():
             return
         status = _status(file.path, width, height, cancel)
@@ -61,7 +63,8 @@ class OnnxTrials:
                 f"status {status}",
             )
         if status == 0:
-            replace_file(note, b"")
+            with suppress(OSError):  # it is tried again the next time
+                replace_file(note, b"")
 
 
 def _status(path: Path, width: int, height: int, cancel: Cancellation) -> int:

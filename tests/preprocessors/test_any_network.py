@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from onnx import ModelProto, helper
 
+from backends.base import Device
+from backends.cpu import CpuBackend
 from engine.api.map_choices import OnnxPixels, OnnxValues
 from engine.api.preprocessors import DepthOptions, OnnxOptions
 from engine.api.values import ErrorCode
@@ -142,6 +144,29 @@ def test_a_harmless_file_is_tried_once(
     maker.release()
     monkeypatch.setattr("engine.preprocessors.onnx_trial._status", crashes)
     made_by(maker, path, OnnxOptions(resolution=64))
+
+
+def test_a_harmless_file_is_tried_anew_by_another_version_of_the_runtime(
+    maker: MapMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "grey.onnx", grey())
+    made_by(maker, path, OnnxOptions(resolution=64))
+    maker.release()
+
+    def newer(_backend: CpuBackend, _device: Device) -> str:
+        return "onnxruntime 99.0 AMD EPYC"
+
+    monkeypatch.setattr("engine.preprocessors.onnx_trial._status", crashes)
+    monkeypatch.setattr(CpuBackend, "fingerprint", newer)
+    with pytest.raises(EngineError, match="ends the program that runs it"):
+        made_by(maker, path, OnnxOptions(resolution=64))
+
+
+def test_a_full_disk_keeps_no_map_from_being_made(tmp_path: Path) -> None:
+    (tmp_path / "tried").touch()
+    maker = MapMaker(WorkingCopies(tmp_path / "copies"), tmp_path / "tried" / "onnx")
+    path = write(tmp_path / "grey.onnx", grey())
+    assert made_by(maker, path, OnnxOptions(resolution=64)).shape == (64, 90, 3)
 
 
 def test_a_crash_in_a_trial_is_told(

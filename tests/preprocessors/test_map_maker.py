@@ -1,5 +1,7 @@
 """Maps made one after another: networks that stay loaded, and files found by their names."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,26 @@ def test_a_stopped_network_is_not_used_again(
 
     with pytest.raises(Cancelled):
         maker.make(noise(64, 64), order, (), Late())
+    assert np.array_equal(before, maker.make(noise(64, 64), order, (), CancelToken()))
+    assert loads == ["hed", "hed"]
+
+
+def test_a_network_that_is_stopped_when_its_map_is_ready_is_not_used_again(
+    maker: MapMaker, weights: Path, loads: list[str]
+) -> None:
+    order = MapOrder(HED, weights)
+    before = maker.make(noise(64, 64), order, (), CancelToken())
+
+    class TooLate(CancelToken):
+        """Is set once the network has run."""
+
+        @contextmanager
+        def calling(self, stop: Any) -> Generator[None]:
+            with super().calling(stop):
+                yield
+                self.cancel()
+
+    assert np.array_equal(before, maker.make(noise(64, 64), order, (), TooLate()))
     assert np.array_equal(before, maker.make(noise(64, 64), order, (), CancelToken()))
     assert loads == ["hed", "hed"]
 
