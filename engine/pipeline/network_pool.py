@@ -167,8 +167,11 @@ class NetworkPool:
         return None if self.is_short_of_memory else self.make_room
 
     def leave_resident(self) -> None:
-        """Give the kept networks to the residency after success, if the memory plan has room."""
-        if self._residency is None or not self.memory.resident:
+        """Give the kept networks to the residency after success, if the memory plan has room.
+
+        One that was asked to stop just as it was done would end its next run.
+        """
+        if self._residency is None or not self.memory.resident or self._cancel.is_set():
             return
         on_host = self.compiler.memory().integrated
         for (name, precision), kept in self._kept.items():

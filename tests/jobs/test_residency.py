@@ -1,6 +1,7 @@
 """Networks stay loaded between jobs: the same ones only, and only while there is room."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 
@@ -9,7 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import Device, Graph, MemoryInfo, Precision
+from backends.base import (
+    Array,
+    Artifact,
+    Cancellation,
+    Device,
+    Feeds,
+    Graph,
+    MemoryInfo,
+    Precision,
+    Progress,
+    Session,
+)
 from backends.null import Script
 from engine.api.image_prompts import ImagePrompt
 from engine.api.request import GenerateRequest
@@ -88,6 +100,45 @@ def test_the_next_job_loads_nothing_and_makes_the_same_picture(bench: Bench) -> 
     before, after = (np.asarray(Image.open(run.images[0].path)) for run in (first, second))
     np.testing.assert_array_equal(before, after)
     assert bench.loaded(prompt="another", seed=8, steps=5) == []
+
+
+class LastMoment(CountingBackend):
+    """A device that is asked to stop when the last network has only just run."""
+
+    def __init__(self, token: CancelToken) -> None:
+        super().__init__()
+        self._token = token
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        session = super().load(graph, artifact, device, progress, cancel)
+        run = session.run
+
+        def stopped_too_late(feeds: Feeds) -> dict[str, Array]:
+            made = run(feeds)
+            self._token.cancel()
+            return made
+
+        if graph.name == "vae_decoder":
+            session.run = stopped_too_late
+        return session
+
+
+def test_a_network_that_was_asked_to_stop_serves_no_later_job(bench: Bench) -> None:
+    """A session that was asked ends every later run, also where its picture was ready."""
+    token = CancelToken()
+    bench.backend = LastMoment(token)
+    bench.use(bench.backend)
+    with suppress(Cancelled):
+        bench.run(token=token)
+    assert token.is_set()
+    assert len(bench.run().images) == 1
 
 
 @pytest.mark.parametrize("kinds", [("plus", "plus"), ("standard", "plus")])
