@@ -1,10 +1,12 @@
 """The LoRA files that a name means: the rules of the engine, which the window follows.
 
 A name is, in this order: the end of a path below a folder, with or without its suffix; the name in
-the file's metadata (A1111's alias, `ss_output_name`). Upper and lower case count only where they
-tell files apart.
+the file's metadata (A1111's alias, `ss_output_name`). A file that diffusers saved may also be named
+by its folder. Upper and lower case, and the forms of accents in Unicode, count only where they tell
+files apart.
 """
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -13,6 +15,8 @@ from typing import Generic, TypeVar
 _PICKLES = (".pt", ".ckpt")
 # The suffixes that A1111 lists, and safetensors' short one.
 LORA_SUFFIXES = frozenset({".safetensors", ".sft", *_PICKLES})
+# diffusers saves a LoRA under this name in a folder of its own, whose name is the LoRA's.
+_DIFFUSERS_STEM = "pytorch_lora_weights"
 
 File = TypeVar("File")
 
@@ -33,7 +37,8 @@ class NamedFiles(Generic[File]):
         self._files, self._name_of, self._title_of = files, name_of, title_of
         self._by_stem: dict[str, list[File]] = defaultdict(list)
         for file in files:
-            self._by_stem[_stem(name_of(file))].append(file)
+            for stem in dict.fromkeys(map(_stem, _names(name_of(file)))):
+                self._by_stem[stem].append(file)
 
     def meant_by(self, name: str) -> tuple[File, ...]:
         """Return the files that a name may mean, the one that is taken first."""
@@ -41,29 +46,32 @@ class NamedFiles(Generic[File]):
         if not parts:
             return ()
         parts[-1] = _without_suffix(parts[-1])
-        alike = self._by_stem.get(parts[-1].casefold(), ())
+        alike = self._by_stem.get(_folded(parts[-1]), ())
         for first in range(len(parts)):
             tail = "/".join(parts[first:])
-            near = [file for file in alike if _ends(self._folded(file), tail.casefold())]
+            near = [file for file in alike if self._ends(file, tail, _folded)]
             if near:
-                exact = [file for file in near if _ends(self._name_of(file), tail)]
+                exact = [file for file in near if self._ends(file, tail, str)]
                 return tuple(exact or near)
-        titled = self._by_title.get(parts[0].casefold(), ()) if len(parts) == 1 else ()
+        titled = self._by_title.get(_folded(parts[0]), ()) if len(parts) == 1 else ()
         return tuple(file for file in titled if self._title_of(file) == parts[0]) or tuple(titled)
 
     def with_stem_of(self, file: File) -> tuple[File, ...]:
         """Return all files whose names end as a file's, whatever their folders."""
-        return tuple(self._by_stem.get(_stem(self._name_of(file)), ()))
+        return tuple(self._by_stem.get(_stem(_names(self._name_of(file))[0]), ()))
 
-    def _folded(self, file: File) -> str:
-        return self._name_of(file).casefold()
+    def _ends(self, file: File, tail: str, compared: Callable[[str], str]) -> bool:
+        """Return True if one of a file's names ends so, both in the form that is compared."""
+        end = compared(tail)
+        own = map(compared, _names(self._name_of(file)))
+        return any(name == end or name.endswith(f"/{end}") for name in own)
 
     @cached_property
     def _by_title(self) -> dict[str, list[File]]:
         found: dict[str, list[File]] = defaultdict(list)
         for file in self._files:
             if title := self._title_of(file):
-                found[title.casefold()].append(file)
+                found[_folded(title)].append(file)
         return found
 
 
@@ -75,14 +83,20 @@ def order_in_folder(name: str, path: str) -> tuple[int, str, bool]:
     return name.count("/"), name.casefold(), path.casefold().endswith(_PICKLES)
 
 
+def _names(name: str) -> tuple[str, ...]:
+    """Return a file's names; of those that diffusers saved the folder's comes first."""
+    folder, _, stem = name.rpartition("/")
+    return (folder, name) if folder and stem.casefold() == _DIFFUSERS_STEM else (name,)
+
+
 def _stem(name: str) -> str:
-    return name.rpartition("/")[2].casefold()
+    return _folded(name.rpartition("/")[2])
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _without_suffix(name: str) -> str:
     stem, dot, suffix = name.rpartition(".")
     return stem if stem and f"{dot}{suffix}".lower() in LORA_SUFFIXES else name
-
-
-def _ends(name: str, tail: str) -> bool:
-    return name == tail or name.endswith(f"/{tail}")

@@ -25,8 +25,6 @@ _USUAL = ("Lora", "loras", "lora", "LyCORIS")
 _MODELS = ("", "models")
 # The most files that are looked at.
 _MOST_FILES = 50_000
-# diffusers saves a LoRA under this name in a folder of its own, whose name is the LoRA's.
-_DIFFUSERS_STEM = "pytorch_lora_weights"
 # A name followed by a hash in brackets, as sd-webui-additional-networks wrote it.
 _WITH_HASH = re.compile(r"(.+?)\s*\(([0-9a-fA-F]{8,64})\)")
 _HASH = re.compile(r"[0-9a-f]{8,64}")
@@ -191,10 +189,7 @@ def _below(folder: Path) -> list[_Listed]:
 
 
 def _name(path: Path, folder: Path) -> str:
-    below = path.relative_to(folder).with_suffix("")
-    if below.name == _DIFFUSERS_STEM and len(below.parts) > 1:
-        below = below.parent
-    return below.as_posix()
+    return path.relative_to(folder).with_suffix("").as_posix()
 
 
 def _first_of(files: Sequence[_Listed]) -> FoundFile | None:

@@ -106,8 +106,19 @@ def test_the_safetensors_file_comes_before_another_of_its_name(tmp_path: Path) -
 
 
 def test_a_folder_of_diffusers_names_its_file(tmp_path: Path) -> None:
-    write(tmp_path / "ink" / "pytorch_lora_weights.safetensors")
-    assert found(tmp_path, "ink") == "ink/pytorch_lora_weights.safetensors"
+    path = "ink/pytorch_lora_weights.safetensors"
+    write(tmp_path / path)
+    for name in ("ink", "ink/pytorch_lora_weights", path, "pytorch_lora_weights"):
+        assert found(tmp_path, name) == path
+
+
+def test_forms_of_accents_count_only_where_they_tell_files_apart(tmp_path: Path) -> None:
+    composed, apart = "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "cafe\N{COMBINING ACUTE ACCENT}"
+    write(tmp_path / f"{apart}.safetensors")
+    assert found(tmp_path, composed) == f"{apart}.safetensors"
+    write(tmp_path / f"{composed}.safetensors")
+    assert found(tmp_path, composed) == f"{composed}.safetensors"
+    assert found(tmp_path, apart) == f"{apart}.safetensors"
 
 
 def test_an_alias_is_found_after_the_names_of_files(tmp_path: Path) -> None:
