@@ -207,8 +207,10 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
     is_latent = hires.upscaler in LATENT_UPSCALERS
     name = hires.upscaler if is_latent else PureWindowsPath(hires.upscaler).stem
     yield "Hires upscaler", method or name
-    # Forge's key.
-    yield "Hires CFG Scale", None if hires.guidance is None else number_text(hires.guidance)
+    # Forge's keys, as for the first pass.
+    is_true = request.guidance_options.true_cfg == 1
+    scale = "Hires CFG Scale" if is_true else "Hires Distilled CFG Scale"
+    yield scale, None if hires.guidance is None else number_text(hires.guidance)
 
 
 def _short_title(checkpoint: str, sha256: str | None) -> str:

@@ -12,6 +12,7 @@ from engine.api import SamplerName, ScheduleName
 from engine.api.fields import bounds_of
 from engine.api.second_passes import LatentUpscaler, Resampling, SecondPass
 from engine.metadata.infotext import Infotext
+from engine.metadata.readers.a1111_keys import is_distilled
 from engine.metadata.readers.imported import drawn_again_with, enlarged_with
 from engine.metadata.readers.names import ANY_SAMPLERS, ANY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.values import Values
@@ -61,7 +62,11 @@ def read_hires(
     upscaler = info.get("Hires upscaler") or LatentUpscaler.BILINEAR.value
     # A name alone: a text never makes a file elsewhere be opened.
     found["upscaler"] = _METHODS.get(upscaler, PureWindowsPath(upscaler).name)
-    found |= values.read(SecondPass, strength="Denoising strength", guidance="Hires CFG Scale")
+    distilled = is_distilled(values)
+    scale = "Hires Distilled CFG Scale" if distilled else "Hires CFG Scale"
+    found |= values.read(SecondPass, strength="Denoising strength", guidance=scale)
+    if distilled and info.get("Hires CFG Scale") == info.get("CFG scale"):
+        values.skip("Hires CFG Scale")  # a second pass has that of the first
     values.skip("Hires upscaler")
     if info.get("Hires steps") in ("0", None):
         values.skip("Hires steps")  # as many as the first pass

@@ -39,7 +39,8 @@ _READ = (
     "Refiner switch at", "Skip Early CFG", "Image CFG scale", "SGM noise multiplier", "Zero SNR",
     "Discard penultimate sigma", "Mask blur", "AddNet Enabled", "Hires upscale", "Hires resize",
     "Hires upscaler", "Hires steps", "Hires prompt", "Hires negative prompt", "Hires sampler",
-    "Hires schedule type", "Hires checkpoint", "Hires CFG Scale",
+    "Hires schedule type", "Hires checkpoint", "Hires CFG Scale", "Distilled CFG Scale",
+    "Hires Distilled CFG Scale",
 )  # fmt: skip
 _BY_CASELESS = {key.casefold(): key for key in (*DESCRIPTIVE, *USUAL, *_READ)}
 

@@ -40,6 +40,12 @@ from engine.metadata.readers.denoiser_settings import (
     node_attention_guidance,
     node_denoiser_options,
 )
+from engine.metadata.readers.guidance import (
+    USUAL,
+    guidance_of_nodes,
+    takes_guidance,
+    with_stated,
+)
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -127,6 +133,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         image_prompts=controls.image_prompts,
         second_passes=seconds.passes,
     )
+    request = _with_guidance(graph, values, request, positive, networks)
     told = _remarks(values, sampling, networks, (positive, negative))
     remarks = (*controls.remarks, *told, *seconds.remarks)
     others = (*others, *sampling.others, *seconds.others)
@@ -136,7 +143,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         *(
             Parameter(node.kind, f"node {node.name}")
             for node in dict.fromkeys(nodes)
-            if node not in controls.nodes
+            if node not in controls.nodes and node.kind != "FluxGuidance"
         ),
     )
     return ImportedRequest(
@@ -151,6 +158,26 @@ def _guider(graph: Graph, sampler: Node) -> tuple[Node, bool]:
     """Return the node with prompts and model, and True if it uses a negative prompt."""
     guider = graph.source(sampler, "guider") or sampler
     return guider, guider.kind != "BasicGuider"
+
+
+def _with_guidance(
+    graph: Graph,
+    values: Values,
+    request: GenerateRequest,
+    positive: EncodedPrompt,
+    networks: Networks,
+) -> GenerateRequest:
+    """Return the request with the guidance that its denoiser took as an input, if it took any."""
+    encoder, model = positive.encoder, networks.checkpoint
+    nodes = (*positive.others, *([encoder] if encoder else ()))
+    clip = graph.line(encoder, "clip") if encoder else ()
+    stated = guidance_of_nodes(graph, nodes, clip)
+    if stated is None and takes_guidance(model, request.guidance):
+        stated = USUAL
+    own = Values({"guidance": stated})
+    request = with_stated(request, own, "guidance", model)
+    values.warnings += own.warnings
+    return request
 
 
 def _request(values: Values, sampling: Sampling, *, guided: bool) -> GenerateRequest:

@@ -13,7 +13,11 @@ _CONDITIONINGS = (
     "conditioning", "conditioning_to", "conditioning_1", "conditioning1", "cond", "cond1",
 )  # fmt: skip
 # "Text to Conditioning" is WAS' name for CLIPTextEncode.
-_ENCODERS = frozenset({"CLIPTextEncode", "CLIPTextEncodeSDXL", "Text to Conditioning"})
+_ENCODERS = frozenset(
+    {"CLIPTextEncode", "CLIPTextEncodeSDXL", "CLIPTextEncodeFlux", "Text to Conditioning"}
+)
+# Flux reads the words by T5; CLIP gives it a single vector.
+_T5_FIRST, _T5 = "CLIPTextEncodeFlux", "t5xxl"
 OTHER_PARSERS = frozenset({"smZ CLIPTextEncode"})
 
 
@@ -42,6 +46,8 @@ def find_prompt(graph: Graph, sampler: Node, role: str) -> EncodedPrompt:
         if node.kind == "ConditioningZeroOut":
             return EncodedPrompt("", None, (*others, node))
         texts = [name for name in (role, *_TEXTS) if _is_text(graph, node, name)]
+        if node.kind == _T5_FIRST:
+            texts.sort(key=lambda name: name != _T5)
         if texts:
             read = read_text(graph, node, texts[0])
             if not _is_understood(graph, node, texts):

@@ -192,7 +192,7 @@ def _is_understood(graph: Graph, node: Node) -> bool:
     return (
         (node.kind in _UNDERSTOOD and not is_unusual(graph, node))
         or _file(graph, node) is not None
-        or "clip_name" in node.inputs
+        or any(key.startswith("clip_name") for key in node.inputs)
         or any(True for _ in loras_of(graph, node))
     )
 

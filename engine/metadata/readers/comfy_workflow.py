@@ -29,6 +29,9 @@ _CONTROLS: Mapping[str, tuple[str, ...]] = {
     "CLIPTextEncodeSDXL": (
         "width", "height", "crop_w", "crop_h", "target_width", "target_height", "text_g", "text_l",
     ),
+    "CLIPTextEncodeFlux": ("clip_l", "t5xxl", "guidance"),
+    "FluxGuidance": ("guidance",),
+    "DualCLIPLoader": ("clip_name1", "clip_name2", "type"),
     "EmptyLatentImage": _SIZE,
     "EmptySD3LatentImage": _SIZE,
     "CheckpointLoaderSimple": ("ckpt_name",),

@@ -22,6 +22,7 @@ from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.controlnet_modules import MODULES
 from engine.metadata.readers.controls import PICTURES_MISSING, no_map_of, number_of, within_bounds
 from engine.metadata.readers.denoiser_settings import tiled
+from engine.metadata.readers.guidance import takes_guidance, with_stated
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -133,9 +134,12 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         controls=_controls(values),
         expand_wildcards=False,
     )
-    remarks = (*_remarks(values, request), *differences)
+    model = next(iter(_names(values.get("use_stable_diffusion_model"))), "")
+    # It is written for every model.
+    if takes_guidance(model, request.guidance):
+        request = with_stated(request, values, "distilled_guidance_scale", model)
     values.skip(*_DEPENDENT)
-    return values.imported(request, remarks, "Easy Diffusion")
+    return values.imported(request, (*_remarks(values, request), *differences), "Easy Diffusion")
 
 
 def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from engine.api.request import GuidanceOptions, RefinerChoice
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.controls import PICTURES_MISSING
 from engine.metadata.readers.denoiser_settings import tiled
+from engine.metadata.readers.guidance import with_stated
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -103,6 +104,8 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
     )
     request = with_high_resolution(values, request, fields.get("model"))
     request = with_upscaling(values, request)
+    # Flux' own; its pictures state no scale of CFG.
+    request = with_stated(request, values, "guidance", _name(fields.get("model")))
     remarks = _remarks(fields, request)
     return values.imported(request, remarks, "InvokeAI")
 

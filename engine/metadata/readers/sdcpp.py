@@ -12,6 +12,8 @@ import msgspec
 from engine.api.conventions import PromptFeature, choice_of, convention_of
 from engine.metadata.infotext import Infotext, Parameter, parse_infotext
 from engine.metadata.readers.a1111 import import_infotext
+from engine.metadata.readers.controls import number_of
+from engine.metadata.readers.guidance import takes_guidance
 from engine.metadata.readers.imported import ImportedRequest
 from engine.metadata.texts import TextChunk
 from engine.metadata.xmp import PARAMETERS
@@ -19,8 +21,10 @@ from engine.metadata.xmp import PARAMETERS
 _KEYWORDS = frozenset({"parameters", PARAMETERS})
 _MARK = "Version: stable-diffusion.cpp"
 _GENERATORS = {"cuda": "NV", "cpu": "CPU"}
-# Keys that only distilled networks use, or that follow from other keys.
-_NO_EFFECT = frozenset({"Guidance", "Sampler RNG"})
+# Keys that follow from other keys.
+_NO_EFFECT = frozenset({"Sampler RNG"})
+# A network without the others has its own key, and leaves that of whole checkpoints empty.
+_MODEL, _NETWORK = "Model", "Unet"
 # `resolve_eta`: other samplers have no eta, whatever is written.
 _WITH_ETA = frozenset(
     {"euler_a", "dpm++2s_a", "ddim_trailing", "tcd", "euler_a_cfg_pp", "dpm++2m_sde"}
@@ -55,10 +59,18 @@ def from_sdcpp(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def _translated(info: Infotext) -> Iterator[Parameter]:
+    model, cfg = info.get(_MODEL) or info.get(_NETWORK), number_of(info.get("CFG scale"))
     for pair in info.parameters:
         if pair.key in _NO_EFFECT or (pair.key == "Eta" and not _has_eta(info, pair.value)):
             continue
-        if pair.key == "RNG":
+        if pair.key == "Guidance":
+            # It is written for every model; the name is Forge's.
+            if takes_guidance(model, cfg):
+                yield Parameter("Distilled CFG Scale", pair.value)
+        elif pair.key in (_MODEL, _NETWORK):
+            if pair.value == model:
+                yield Parameter(_MODEL, pair.value)
+        elif pair.key == "RNG":
             yield Parameter("RNG", _GENERATORS.get(pair.value, "NV"))
         elif pair.key == "Sampler":
             yield from _sampler(pair.value)

@@ -32,6 +32,7 @@ from engine.metadata.readers.embeddings import (
     embedding_remarks,
     listed_hashes,
 )
+from engine.metadata.readers.guidance import with_stated
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -135,6 +136,7 @@ def _import(values: Values, told: _ToldFiles) -> ImportedRequest:
         expand_wildcards=False,
     )
     request = _with_shares(values, request)
+    request = with_stated(request, values, "fluxguidancescale", values.get("model"))
     remarks = _remarks(values, request)
     return values.imported(request, remarks, "SwarmUI")
 

@@ -296,6 +296,16 @@ def test_forge_names_modules_and_distilled_guidance(tmp_path: Path) -> None:
     assert found.warnings == ("Not taken over: Module 1, Module 2.",)
 
 
+def test_forge_has_both_scales_for_a_second_pass(tmp_path: Path) -> None:
+    line = (
+        "Steps: 20, CFG scale: 1, Distilled CFG Scale: 3.5, Denoising strength: 0.5, Hires "
+        "upscale: 2, Hires CFG Scale: 1, Hires Distilled CFG Scale: 2.5, Model: flux1-dev"
+    )
+    found = with_line(tmp_path, line)
+    assert found.request.second_passes[0].guidance == 2.5
+    assert found.unmapped == ()
+
+
 def test_forge_has_true_guidance_beside_the_distilled_one(tmp_path: Path) -> None:
     line = "Steps: 20, CFG scale: 2, Distilled CFG Scale: 4, Model: "
     dev = with_line(tmp_path, f"{line}flux1-dev").request

@@ -116,6 +116,51 @@ def test_a_guider_without_a_negative_prompt_does_not_guide(tmp_path: Path) -> No
     assert request.guidance == 1.0
 
 
+FLUX = with_nodes(
+    CUSTOM,
+    n4=node("UNETLoader", unet_name="flux1-dev.safetensors", weight_dtype="default"),
+    n6=node("CLIPTextEncode", text="a red house", clip=["33", 0]),
+    n22=node("BasicGuider", model=["4", 0], conditioning=["32", 0]),
+    n32=node("FluxGuidance", conditioning=["6", 0], guidance=2.5),
+    n33=node("DualCLIPLoader", clip_name1="t5.safetensors", clip_name2="l.gguf", type="flux"),
+)
+
+
+def scales(request: GenerateRequest) -> tuple[float | None, float]:
+    return request.guidance, request.guidance_options.true_cfg
+
+
+def test_guidance_that_flux_takes_is_apart_from_cfg(tmp_path: Path) -> None:
+    found = read(tmp_path, FLUX)
+    assert scales(found.request) == (2.5, 1.0)
+    assert found.request.prompt == "a red house"
+    assert found.unmapped == ()
+    guider = node("CFGGuider", model=["4", 0], positive=["32", 0], negative=["7", 0], cfg=3.0)
+    assert scales(read(tmp_path, with_nodes(FLUX, n22=guider)).request) == (2.5, 3.0)
+
+
+def test_flux_without_a_node_of_guidance_has_the_usual_one(tmp_path: Path) -> None:
+    guider = node("BasicGuider", model=["4", 0], conditioning=["6", 0])
+    graph = with_nodes(FLUX, n22=guider)
+    assert scales(read(tmp_path, graph).request) == (3.5, 1.0)
+    schnell = node("UNETLoader", unet_name="flux1-schnell.safetensors", weight_dtype="default")
+    assert scales(read(tmp_path, with_nodes(graph, n4=schnell)).request) == (1.0, 1.0)
+    whole = with_nodes(
+        TEXT_TO_PICTURE, n4=node("CheckpointLoaderSimple", ckpt_name="flux1-dev-fp8.safetensors")
+    )
+    assert scales(read(tmp_path, with_inputs(whole, "3", cfg=1.0)).request) == (3.5, 1.0)
+    assert scales(read(tmp_path, with_inputs(whole, "3", cfg=6.0)).request) == (6.0, 1.0)
+
+
+def test_fluxs_own_encoder_has_guidance_and_the_words_of_t5(tmp_path: Path) -> None:
+    encoder = node(
+        "CLIPTextEncodeFlux", clip_l="red", t5xxl="a red house", guidance=4.0, clip=["33", 0]
+    )
+    guider = node("BasicGuider", model=["4", 0], conditioning=["6", 0])
+    request = read(tmp_path, with_nodes(FLUX, n6=encoder, n22=guider)).request
+    assert (request.prompt, scales(request)) == ("a red house", (4.0, 1.0))
+
+
 def test_a_custom_sampler_with_a_basic_scheduler_is_read(tmp_path: Path) -> None:
     graph = with_nodes(
         CUSTOM,

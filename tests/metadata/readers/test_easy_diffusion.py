@@ -41,6 +41,18 @@ EASY_SAYS = (
 )
 
 
+def test_easy_diffusions_guidance_of_flux_is_apart_from_cfg() -> None:
+    entries: dict[str, Any] = frozen("easy_diffusion")["written"]["embed"]
+    flux = {
+        "use_stable_diffusion_model": "flux1-dev-bnb-nf4",
+        "guidance_scale": 1.0,
+        "distilled_guidance_scale": 2.5,
+    }
+    found = recognised(*((key, str(value)) for key, value in (entries | flux).items()))
+    assert found.request.guidance == 2.5
+    assert found.request.guidance_options.true_cfg == 1.0
+
+
 @pytest.mark.parametrize("form", ["embed", "txt"])
 def test_easy_diffusions_png_texts_are_read(form: str) -> None:
     # sdkit's `save_dicts`: a text for each entry, as Python prints it.

@@ -125,6 +125,19 @@ def invoke(**fields: object) -> ImportedRequest:
     return recognised(("invokeai_metadata", json.dumps(INVOKE | fields)))
 
 
+def test_invokeais_guidance_of_flux_is_apart_from_cfg() -> None:
+    def flux(name: str) -> ImportedRequest:
+        fields = {key: value for key, value in INVOKE.items() if key != "cfg_scale"}
+        model = {"name": name, "base": "flux"}
+        text = json.dumps(fields | {"guidance": 4, "model": model})
+        return recognised(("invokeai_metadata", text))
+
+    dev = flux("FLUX Dev")
+    assert (dev.request.guidance, dev.request.guidance_options.true_cfg) == (4, 1)
+    assert "guidance" not in [pair.key for pair in dev.unmapped]
+    assert flux("FLUX Schnell").request.guidance is None
+
+
 @pytest.mark.parametrize(
     ("size", "base", "first", "upscaler"),
     [

@@ -48,6 +48,17 @@ def test_stable_diffusion_cpps_text_is_read() -> None:
         "It was made with the VAE"]  # fmt: skip
 
 
+def test_stable_diffusion_cpps_flux_has_a_guidance_and_a_file_of_its_own() -> None:
+    text = SDCPP.replace("CFG scale: 7.000000", "CFG scale: 1.000000")
+    text = text.replace("Model: dream.safetensors", "Model: ")
+    text = text.replace(", Version:", ", Unet: flux1-dev-q4_0.gguf, Version:")
+    found = stable_diffusion_cpp(text)
+    assert found.request.guidance == 3.5
+    assert found.request.guidance_options.true_cfg == 1
+    assert found.model == "flux1-dev-q4_0.gguf"
+    assert found.unmapped == ()
+
+
 @pytest.mark.parametrize(
     ("sampler", "eta", "expected"),
     [

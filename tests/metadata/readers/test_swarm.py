@@ -85,6 +85,13 @@ def swarm(**parameters: object) -> ImportedRequest:
     return recognised(("parameters", json.dumps(SWARM | {"sui_image_params": fields})))
 
 
+def test_swarmuis_guidance_of_flux_is_apart_from_cfg() -> None:
+    flux = {"model": "Flux/flux1-dev-fp8", "cfgscale": 1.0, "fluxguidancescale": 2.5}
+    request = swarm(**flux).request
+    assert (request.guidance, request.guidance_options.true_cfg) == (2.5, 1.0)
+    assert swarm(**flux | {"model": "flux1-schnell"}).request.guidance == 1.0
+
+
 REFINING = {
     "refinermethod": "PostApply",
     "refinercontrolpercentage": 0.35,
