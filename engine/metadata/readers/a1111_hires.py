@@ -14,7 +14,13 @@ from engine.api.second_passes import LatentUpscaler, Resampling, SecondPass
 from engine.metadata.infotext import Infotext
 from engine.metadata.readers.a1111_keys import is_distilled
 from engine.metadata.readers.imported import drawn_again_with, enlarged_with
-from engine.metadata.readers.names import ANY_SAMPLERS, ANY_SCHEDULES, sampler_of, schedule_of
+from engine.metadata.readers.names import (
+    ANY_SAMPLERS,
+    ANY_SCHEDULES,
+    sampler_of,
+    schedule_of,
+    split_method,
+)
 from engine.metadata.readers.values import Values
 from engine.metadata.size_text import read_size
 
@@ -115,14 +121,18 @@ def _size(values: Values, info: Infotext, first: Size | None) -> dict[str, Any]:
 def _method(
     values: Values, info: Infotext, automatic: Callable[[SamplerName | None], str]
 ) -> dict[str, SamplerName | ScheduleName | None]:
-    """Return sampler and schedule; None is the first pass's."""
+    """Return sampler and schedule; None is the first pass's.
+
+    Versions 1.6 to 1.8 name both in one key.
+    """
     name, kind = values.text("Hires sampler"), values.text("Hires schedule type")
     if name is None and kind is None:
         return {}
-    sampler = None if name is None else sampler_of(ANY_SAMPLERS, name)
+    sampler_name, fused = split_method(name or "")
+    sampler = sampler_of(ANY_SAMPLERS, sampler_name)
     if name is not None and sampler is None:
         values.refuse("Hires sampler")
-    wanted = (kind or info.get("Schedule type") or "automatic").casefold()
+    wanted = (kind or fused or info.get("Schedule type") or "automatic").casefold()
     if wanted == "automatic":
         wanted = automatic(sampler)
     schedule = schedule_of(ANY_SCHEDULES, wanted)

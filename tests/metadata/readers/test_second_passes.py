@@ -54,6 +54,11 @@ def read(pairs: str, version: str = "v1.10.1") -> ImportedRequest:
             "Denoising strength: 0.7, Hires upscale: 2, Hires sampler: DPM++ 2M",
             SecondPass(sampler=SamplerName.DPMPP_2M, schedule=ScheduleName.KARRAS),
         ),
+        (
+            # Versions 1.6 to 1.8 have one name for both.
+            "Denoising strength: 0.7, Hires upscale: 2, Hires sampler: DPM++ 2M SDE Exponential",
+            SecondPass(sampler=SamplerName.DPMPP_2M_SDE, schedule=ScheduleName.EXPONENTIAL),
+        ),
     ],
 )
 def test_a1111s_hires_fix_is_a_second_pass(pairs: str, expected: SecondPass) -> None:
@@ -102,6 +107,19 @@ def test_our_text_tells_a_second_pass_as_a1111_does(second: SecondPass) -> None:
     request = msgspec.structs.replace(PLAIN.request, second_passes=(second,))
     info = record_infotext(msgspec.structs.replace(PLAIN, request=request))
     assert import_infotext(info).request.second_passes == (second,)
+
+
+def test_our_text_tells_the_guidance_that_flux_takes_in_a_second_pass() -> None:
+    second = SecondPass(guidance=2.5)
+    options = msgspec.structs.replace(PLAIN.request.guidance_options, true_cfg=2.0)
+    request = msgspec.structs.replace(
+        PLAIN.request, second_passes=(second,), guidance=3.5, guidance_options=options
+    )
+    info = record_infotext(msgspec.structs.replace(PLAIN, request=request))
+    assert info.get("Hires Distilled CFG Scale") == "2.5"
+    found = import_infotext(info).request
+    assert (found.guidance, found.guidance_options.true_cfg) == (3.5, 2.0)
+    assert found.second_passes == (second,)
 
 
 def test_our_text_names_the_files_of_a_second_pass() -> None:
