@@ -75,6 +75,23 @@ def test_a_card_comes_before_the_name(tmp_path: Path) -> None:
     assert first(titled) == (SamplerName.EULER, TRAILING, 4, 1.0)
 
 
+def test_civitais_base_model_of_merges_with_turbo_is_not_taken_for_turbo_itself(
+    tmp_path: Path,
+) -> None:
+    card = {
+        "baseModel": "SDXL Turbo",
+        "name": "v2.1 Turbo DPM++ SDE",
+        "model": {"name": "DreamShaper XL"},
+    }
+    for name in ("dreamshaperXL_v21TurboDPMSDE", "sd_xl_turbo_1.0"):
+        (tmp_path / f"{name}.civitai.info").write_text(json.dumps(card))
+    merged = called(tmp_path, "dreamshaperXL_v21TurboDPMSDE")
+    assert first(merged) == (SamplerName.DPMPP_SDE, ScheduleName.KARRAS, 6, 2.0)
+    assert merged.default_size == 1024
+    itself = called(tmp_path, "sd_xl_turbo_1.0")
+    assert first(itself) == (SamplerName.EULER_ANCESTRAL, TRAILING, 1, 1.0)
+
+
 def test_guidance_in_the_time_embedding(tmp_path: Path) -> None:
     time = "model.diffusion_model.time_embed.cond_proj.weight"
     path = write_sparse(tmp_path / "x.safetensors", SDXL | {time: (32, 256)})

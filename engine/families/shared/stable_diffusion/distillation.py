@@ -37,8 +37,9 @@ _PLAYGROUND = CheckpointHints(
 # huggingface.co/docs/diffusers/api/pipelines/cosxl (EDMEulerScheduler, sigma_schedule exponential)
 _COSXL = CheckpointHints(sampler=SamplerName.EULER, schedule=ScheduleName.EXPONENTIAL)
 
+_Kind = tuple[str, re.Pattern[str], CheckpointHints]
 # Patterns of names, tried in this order; a number of steps in a name replaces the number here.
-_NAMED: tuple[tuple[str, re.Pattern[str], CheckpointHints], ...] = (
+_NAMED: tuple[_Kind, ...] = (
     # huggingface.co/stabilityai/sdxl-turbo and sd-turbo: 1 to 4 steps, no guidance, 512 pixels
     (
         "SDXL Turbo or SD Turbo",
@@ -60,6 +61,9 @@ _NAMED: tuple[tuple[str, re.Pattern[str], CheckpointHints], ...] = (
     # civitai.com/models/112902: merges with Turbo, DPM++ SDE Karras, 4 to 8 steps, guidance 2
     ("Turbo", re.compile(r"\bturbo\b"), _few(SamplerName.DPMPP_SDE, 6, 2.0, ScheduleName.KARRAS)),
 )
+_TURBO = _NAMED[0][1]
+# Civitai's base model of all merges with SDXL Turbo is "SDXL Turbo", too.
+_MERGED = _NAMED[1:]
 _STEPS = re.compile(r"\b(\d{1,2}) ?steps?\b")
 _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
 _SCHEDULERS = {
@@ -84,8 +88,11 @@ def learnt_hints(
         return LearntHints(_PLAYGROUND, _trained_as("Playground 2.5"))
     if checkpoint.prediction is PredictionType.EDM_V:
         return LearntHints(_COSXL, _trained_as("CosXL"))
-    for words, where in _names(checkpoint):
-        found = _named(words, where)
+    names = tuple(_names(checkpoint))
+    own = (words for words, _, is_kind in names if not is_kind)
+    is_turbo_itself = any(_TURBO.search(_plain(words)) for words in own)
+    for words, where, is_kind in names:
+        found = _named(words, where, _MERGED if is_kind and not is_turbo_itself else _NAMED)
         if found is not None:
             return found
     if scheduler is None:
@@ -99,22 +106,29 @@ def learnt_hints(
     return None
 
 
-def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, Sentence]]:
-    """Yield the checkpoint's names, each with its source as text for the user."""
+def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, Sentence, bool]]:
+    """Yield the checkpoint's names, each with its source as text for the user.
+
+    Those with True are base models of cards.
+    """
     for card in checkpoint.parts.denoiser.cards:
         source = as_it_is(card.source)
-        yield card.base_model, source
-        yield card.title, source
-    yield name_of(checkpoint.path), sentence("the name of the file")
+        yield card.base_model, source, True
+        yield card.title, source, False
+    yield name_of(checkpoint.path), sentence("the name of the file"), False
 
 
 def _trained_as(title: str) -> Sentence:
     return sentence("sampled as {title}, which is trained so", title=title)
 
 
-def _named(words: str, where: Sentence) -> LearntHints | None:
-    plain = _BORDER.sub(" ", words).casefold().strip()
-    for title, pattern, hints in _NAMED:
+def _plain(words: str) -> str:
+    return _BORDER.sub(" ", words).casefold().strip()
+
+
+def _named(words: str, where: Sentence, kinds: tuple[_Kind, ...]) -> LearntHints | None:
+    plain = _plain(words)
+    for title, pattern, hints in kinds:
         if not pattern.search(plain):
             continue
         steps = _STEPS.search(plain)
