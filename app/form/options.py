@@ -7,7 +7,7 @@ import msgspec
 
 from app.form.generation import GenerationState
 from engine.api.denoiser_options import FreeUVersion
-from engine.api.features import GuidanceKind, OptionalSetting
+from engine.api.features import OptionalSetting
 from engine.api.fields import RequestField, fields_of
 from engine.api.methods import SCHEDULE_OPTIONS, options_of
 from engine.api.request import GenerateRequest
@@ -157,7 +157,7 @@ def _guides(form: GenerationState, name: str) -> bool:
         case "sag_blur" | "sag_threshold":
             return options.sag_scale != 0
         case "true_cfg":
-            return features.embeds_guidance and GuidanceKind.CFG in features.guidance
+            return features.takes_true_cfg
         case _:
             return features.sees_negative(options.true_cfg)
 

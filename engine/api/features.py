@@ -120,6 +120,11 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
         """Return True if the guidance of a request is an input of the denoiser."""
         return GuidanceKind.EMBEDDED in self.guidance
 
+    @property
+    def takes_true_cfg(self) -> bool:
+        """Return True if there is a scale of CFG beside the request's guidance."""
+        return self.embeds_guidance and GuidanceKind.CFG in self.guidance
+
     def cfg_scale(self, guidance: float, true_cfg: float) -> float:
         """Return the scale of classifier-free guidance, from a request's two scales."""
         if not self.embeds_guidance:

@@ -7,6 +7,7 @@ import msgspec
 
 from engine.api.bounds import bounded
 from engine.api.conventions import convention_of
+from engine.api.features import Features
 from engine.api.masks import MaskedContent, MaskOptions, default_blur, default_strength
 from engine.api.remedies import ChooseStartPicture
 from engine.api.request import (
@@ -72,7 +73,7 @@ def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> F
         height=checkpoint.default_size if height is None else height,
         strength=strength,
         mask_options=options,
-        guidance_options=_guidance_options(request.guidance_options, edits=edits),
+        guidance_options=_guidance_options(request.guidance_options, features),
     )
 
 
@@ -94,13 +95,17 @@ def _mask_options(request: GenerateRequest) -> MaskOptions:
     return msgspec.structs.replace(options, blur=blur, content=content)
 
 
-def _guidance_options(options: GuidanceOptions, *, edits: bool) -> GuidanceOptions:
+def _guidance_options(options: GuidanceOptions, features: Features) -> GuidanceOptions:
+    """Return the options without scales that have no effect: the record tells of all it has."""
+    for number in bounded(options):
+        check_range(*number)
     guidance = options.image_guidance
-    if not edits:
+    if not features.edits:
         guidance = None
     elif guidance is None:
         guidance = DEFAULT_IMAGE_GUIDANCE
-    return msgspec.structs.replace(options, image_guidance=guidance)
+    true_cfg = options.true_cfg if features.takes_true_cfg else GuidanceOptions().true_cfg
+    return msgspec.structs.replace(options, image_guidance=guidance, true_cfg=true_cfg)
 
 
 def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> None:

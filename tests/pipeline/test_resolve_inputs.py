@@ -141,6 +141,14 @@ def test_image_guidance_is_for_those_that_edit(
         assert "image guidance" in error.message
 
 
+def test_true_cfg_is_for_those_that_take_guidance_as_an_input(plain: IdentifiedCheckpoint) -> None:
+    chosen = GuidanceOptions(true_cfg=2.0, rescale=0.5)
+    resolved = filled(plain, guidance_options=chosen).guidance_options
+    assert (resolved.true_cfg, resolved.rescale) == (1.0, 0.5)
+    error = refused(plain, guidance_options=GuidanceOptions(true_cfg=-1.0))
+    assert "true CFG" in error.message
+
+
 def test_options_of_a_mask_that_is_not_there_are_nobodys(
     plain: IdentifiedCheckpoint, init: InputImage
 ) -> None:
