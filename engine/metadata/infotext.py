@@ -20,6 +20,10 @@ _MAX_PAIRS = 10_000
 _VALUE = re.compile(r'\s*("(?:\\.|[^\\"]++)++"|[^,]*)(?:,|$)')
 # stable-diffusion.cpp ends the line with JSON that is not in quotes.
 _SDCPP = ", SDCPP: {"
+# Civitai's generator and its extension of A1111 write JSON without quotes under these keys.
+_UNQUOTED = frozenset({"Hashes", "Civitai resources", "Civitai metadata"})
+# A text in JSON, which an end of the line ends, too, or a bracket.
+_JSON_MARK = re.compile(r'"(?:\\.|[^\\"]++)*+"?+|[\[\]{}]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +106,31 @@ def _join(lines: list[str]) -> str:
 def _pairs(line: str) -> Iterator[Parameter]:
     line, marker, rest = line.partition(_SDCPP)
     position = 0
+    unquoted = set(_UNQUOTED)
     while (found := _next_key(line, position)) is not None:
         key, after = found
-        match = _VALUE.match(line, after)
+        end = _json_end(line, after) if key in unquoted else after
+        # Once for each key, so that the time is linear.
+        unquoted.discard(key)
+        match = _VALUE.match(line, end)
         assert match is not None, "a value may be empty and ends at a comma or the end"
-        yield Parameter(key, _unquote(match[1]))
+        written = line[after:end].strip()
+        yield Parameter(key, written or _unquote(match[1]))
         position = match.end()
     if marker:
         yield Parameter("SDCPP", "{" + rest)
+
+
+def _json_end(line: str, start: int) -> int:
+    """Return the end of the JSON array or object after `start`; `start` if there is none."""
+    if line[start:].lstrip()[:1] not in ("[", "{"):
+        return start
+    depth = 0
+    for mark in _JSON_MARK.finditer(line, start):
+        depth += (mark[0] in "[{") - (mark[0] in "]}")
+        if not depth:
+            return mark.end()
+    return start
 
 
 def _next_key(line: str, position: int) -> tuple[str, int] | None:

@@ -65,8 +65,14 @@ def civitai_loras(text: str | None) -> tuple[LoraChoice, ...]:
     return chosen(
         lora_choice(fields.get("modelName"), fields.get("weight", 1.0))
         for fields in map(as_object, as_list(entries))
-        if str(fields.get("type")).casefold() in _CIVITAI_KINDS
+        if _civitai_kind(fields) in _CIVITAI_KINDS
     )
+
+
+def _civitai_kind(fields: Mapping[str, object]) -> str:
+    """Return the kind of a resource: its type, or that in `urn:air:sdxl:lora:civitai:1@2`."""
+    kind = fields.get("type") or (*str(fields.get("air")).split(":", 4), "", "", "")[3]
+    return str(kind).casefold()
 
 
 def additional_networks(values: Mapping[str, str]) -> tuple[LoraChoice, ...]:

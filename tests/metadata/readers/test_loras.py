@@ -93,6 +93,26 @@ def test_resources_of_civitais_generator_are_named() -> None:
     assert a1111(f"Civitai resources: {json.dumps(RESOURCES)}", "<lora:ink:1>").loras == ()
 
 
+def test_resources_without_quotes_and_by_their_addresses_are_named() -> None:
+    """Civitai's generator writes plain JSON, and its pictures by ComfyUI no types."""
+    by_address = [
+        {"modelName": "Lazy, best: words", "air": "urn:air:sdxl:embedding:civitai:1@2"},
+        {"modelName": "Ink, Steps: 99", "weight": 0.4, "air": "urn:air:sdxl:lora:civitai:3@4"},
+    ]
+    hashes = {"model": "0123456789", "lora:ink": "a5f2a3e9f1"}
+    for resources, name, strength in (
+        (json.loads(RESOURCES), "Add More Details", 0.7),
+        (by_address, "Ink, Steps: 99", 0.4),
+    ):
+        written = json.dumps(resources, separators=(",", ":"))
+        request = a1111(
+            f"Civitai resources: {written}, Civitai metadata: {{}}, Hashes: {json.dumps(hashes)}"
+        )
+        assert request.loras == (choice(name, strength),)
+        assert request.lora_hashes == (LoraHash(name="ink", hash="a5f2a3e9f1"),)
+        assert request.steps == 20
+
+
 # --- JSON of other tools ---
 
 
