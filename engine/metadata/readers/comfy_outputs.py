@@ -17,6 +17,10 @@ _CUSTOM = frozenset({"latent_image", "sampler", "sigmas"})
 _SETTINGS = frozenset({"sampler_name", "scheduler", "steps", "cfg", "seed"})
 # Inputs that give the size of an empty latent as one text.
 SIZES_IN_WORDS = ("dimensions", "resolution", "size", "image_size_preset")
+# Those of loaders that make an empty latent, too (efficiency-nodes, Easy-Use).
+LOADERS_SIZE = ("empty_latent_width", "empty_latent_height")
+# What loaders call the VAE of the checkpoint itself.
+_OWN_VAE = "baked vae"
 # Each ending and each pass costs a walk over the graph.
 _MAX_ENDINGS, _MAX_PASSES = 8, 16
 _MAX_PREFIX = 1000
@@ -148,7 +152,8 @@ def _sampling(graph: Graph, ending: Node, sampler: Node, is_kind: Kind) -> Sampl
 
 
 def _has_size(node: Node) -> bool:
-    named = {"width", "height"} <= node.inputs.keys()
+    keys = node.inputs.keys()
+    named = {"width", "height"} <= keys or {*LOADERS_SIZE} <= keys
     return named or any(isinstance(node.inputs.get(key), str) for key in SIZES_IN_WORDS)
 
 
@@ -173,5 +178,7 @@ def _vae(graph: Graph, ending: Node) -> str | None:
         if node.kind.startswith("VAEDecode"):
             loader = graph.source(node, "vae")
             name = graph.value(loader, "vae_name") if loader else None
-            return name if isinstance(name, str) else None
+            if not isinstance(name, str) or name.casefold() == _OWN_VAE:
+                return None
+            return name
     return None

@@ -1,6 +1,6 @@
 """The settings of a ComfyUI graph's sampler, and its networks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -9,7 +9,7 @@ import msgspec
 from engine.api.lora import LoraChoice
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
 from engine.metadata.readers.comfy_loras import TAG_READERS, loras_of
-from engine.metadata.readers.comfy_outputs import SIZES_IN_WORDS, Sampling
+from engine.metadata.readers.comfy_outputs import LOADERS_SIZE, SIZES_IN_WORDS, Sampling
 from engine.metadata.readers.denoiser_settings import (
     UNDERSTOOD_NODES,
     is_unusual,
@@ -53,8 +53,8 @@ def sampler_settings(
     sigmas, others = _sigmas(graph, sampler)
     settings: dict[str, object] = {}
     for node in (*nodes, drawn, sigmas):
-        for key in node.inputs if node else ():
-            if key not in _LINKS and node is not None:
+        for key in _setting_keys(graph, node) if node else ():
+            if node is not None:
                 settings.setdefault(_KEYS.get(key, key), graph.value(node, key))
     settings |= _by_kind(drawn, sigmas)
     settings |= _size_in_words(graph, sampling.latent)
@@ -71,7 +71,14 @@ _LINKS = frozenset(
         "preview_method", "vae_decode",
     }
 )  # fmt: skip
-_KEYS = {"noise_seed": "seed"}
+_KEYS = {"noise_seed": "seed", **dict(zip(LOADERS_SIZE, ("width", "height"), strict=True))}
+_SIZE_KEYS = frozenset({*LOADERS_SIZE, *SIZES_IN_WORDS, "width", "height", "batch_size"})
+
+
+def _setting_keys(graph: Graph, node: Node) -> Iterator[str]:
+    """Yield the inputs of a node that are settings; of a loader of files only those of the size."""
+    is_loader = _file(graph, node) is not None
+    return (key for key in node.inputs if (key in _SIZE_KEYS if is_loader else key not in _LINKS))
 
 
 def _sigmas(graph: Graph, sampler: Node) -> tuple[Node | None, tuple[Node, ...]]:
@@ -165,7 +172,7 @@ class Networks:
         clip = tuple(graph.line(encoder, "clip")) if encoder is not None else None
         nodes = list(dict.fromkeys((*model, *(clip or ()))))
         values = {node.kind: node for node in reversed(nodes)}
-        layer, rescale = values.get("CLIPSetLastLayer"), values.get("RescaleCFG")
+        rescale = values.get("RescaleCFG")
         levels = values.get("ModelSamplingDiscrete")
         return cls(
             checkpoint=next((name for node in nodes if (name := _file(graph, node))), None),
@@ -175,7 +182,7 @@ class Networks:
                 for lora in loras_of(graph, node)
             ),
             reads_tags=not TAG_READERS.isdisjoint(node.kind for node in nodes),
-            last_layer=graph.value(layer, "stop_at_clip_layer") if layer else None,
+            last_layer=_last_layer(graph, (*(clip or ()), *model)),
             rescale=graph.value(rescale, "multiplier") if rescale else None,
             changes=settings_of_nodes(graph, nodes),
             zero_terminal_snr=levels is not None and graph.value(levels, "zsnr") is True,
@@ -195,6 +202,16 @@ def _is_understood(graph: Graph, node: Node) -> bool:
         or any(key.startswith("clip_name") for key in node.inputs)
         or any(True for _ in loras_of(graph, node))
     )
+
+
+def _last_layer(graph: Graph, nodes: Iterable[Node]) -> object:
+    """Return the last layer of CLIP, from the nearest node that chooses it; loaders may, too."""
+    for node in nodes:
+        key = "stop_at_clip_layer" if node.kind == "CLIPSetLastLayer" else "clip_skip"
+        layer = graph.value(node, key)
+        if isinstance(layer, int) and layer < 0:
+            return layer
+    return None
 
 
 def _file(graph: Graph, node: Node) -> str | None:

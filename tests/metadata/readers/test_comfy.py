@@ -462,6 +462,31 @@ def test_loaders_of_extensions_hold_prompts_themselves(tmp_path: Path) -> None:
     graph = with_inputs(graph, "3", positive=["4", 1], negative=["4", 2], model=["4", 0])
     request = read(tmp_path, graph).request
     assert (request.prompt, request.negative_prompt) == ("good", "bad")
+    assert request.clip_skip == 2
+
+
+def test_a_loader_that_makes_the_latent_tells_its_size_and_no_vae(tmp_path: Path) -> None:
+    loader = node(
+        "Efficient Loader",
+        ckpt_name="x.ckpt",
+        vae_name="Baked VAE",
+        clip_skip=-2,
+        positive="good",
+        negative="bad",
+        empty_latent_width=640,
+        empty_latent_height=896,
+        batch_size=1,
+    )
+    links = {"positive": ["4", 1], "negative": ["4", 2], "model": ["4", 0]}
+    graph = with_inputs(with_nodes(TEXT_TO_PICTURE, n4=loader), "3", latent_image=["4", 3], **links)
+    found = read(tmp_path, graph)
+    request = found.request
+    assert (request.width, request.height, request.clip_skip) == (640, 896, 2)
+    # Nodes that read prompts by rules of their own are told of.
+    assert found.warnings == (
+        'It was made with the model "x.ckpt"; choose it to match.',
+        "Not taken over: Efficient Loader.",
+    )
 
 
 def test_unknown_samplers_and_schedules_give_a_warning(tmp_path: Path) -> None:
