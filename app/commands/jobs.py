@@ -66,6 +66,9 @@ class JobCommands(QObject):
             engine.start_again()
 
     def _on_job_added(self, job: Job) -> None:
-        if job.id == self._making.newest and job.generation is not None:
+        form = self._state.form
+        # A kept seed is the user's: the first of the missing pictures may have another one.
+        is_newest = job.id == self._making.newest and not form.seed_locked
+        if is_newest and job.generation is not None:
             # The form shows the drawn seed, so that the user can keep it.
-            self._state.form.seed = job.generation.seed
+            form.seed = job.generation.seed

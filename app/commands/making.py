@@ -71,9 +71,9 @@ class Making(QObject):
     def _submit_rest(self, request: GenerateRequest, saved: Repeats, *, front: bool) -> None:
         """Queue the pictures that neither exist nor are in the queue."""
         assert request.seed is not None
-        queued = self._queued_seeds(request)
-        known = {*saved, *queued}
         wanted = range(request.seed, request.seed + request.count)
+        # Other seeds of these settings are other pictures.
+        known = {*saved, *self._queued_seeds(request)}.intersection(wanted)
         if known:
             self._tell(saved, len(wanted) - len(known))
         for start, count in _runs([seed for seed in wanted if seed not in known]):

@@ -89,6 +89,30 @@ def test_only_missing_pictures_of_a_batch_are_made(stage: Stage) -> None:
     assert len(repeats_told(staged)) == 1
 
 
+def test_a_kept_seed_stays_where_only_later_pictures_of_a_batch_are_made(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged)
+    staged.session.jobs.generate()
+    staged.wait_for_jobs(1)
+    staged.session.generation.count = 3
+    staged.session.jobs.generate()
+    jobs = staged.wait_for_jobs(3)
+    assert [generation_of(job).seed for job in jobs] == [5, 6, 7]
+    assert staged.session.generation.seed == 5
+
+
+def test_a_picture_of_another_seed_is_no_repetition(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged)
+    staged.session.jobs.generate()
+    staged.wait_for_jobs(1)
+    lock(staged, 6)
+    staged.session.jobs.generate()
+    jobs = staged.wait_for_jobs(2)
+    assert [generation_of(job).seed for job in jobs] == [5, 6]
+    assert repeats_told(staged) == []
+
+
 def test_a_failed_picture_may_be_asked_for_again(stage: Stage) -> None:
     staged = stage(Plan(dies_in_jobs=True, status=3))
     staged.session.start()
