@@ -27,6 +27,7 @@ from engine.untrusted_json import JsonError, decode_json
 VERSION = 1
 # A line with two prompts of the greatest length, as JSON.
 _MAX_LINE_BYTES = 32 << 20
+_PIECE_BYTES = 1 << 16
 _HEADER_BEGINS = b'{"journal"'
 
 Entry = TypeVar("Entry")
@@ -232,10 +233,10 @@ class JournalWriter(Generic[Entry]):
             self._failing = False
 
     def _append_and_sync(self) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NONBLOCKING | getattr(os, "O_BINARY", 0)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NONBLOCKING | getattr(os, "O_BINARY", 0)
         descriptor = _open_private(self._journal.path, flags)
         try:
-            before = os.fstat(descriptor).st_size
+            before = _end_of_lines(descriptor)
             try:
                 rest = memoryview(
                     self._unwritten if before else self._journal.kind.header + self._unwritten
@@ -250,6 +251,26 @@ class JournalWriter(Generic[Entry]):
                 raise
         finally:
             os.close(descriptor)
+
+
+def _end_of_lines(descriptor: int) -> int:
+    """Cut off a last line that a power cut left without its end; return the size of the file.
+
+    The next line would be one with it, and lost. Raises OSError.
+    """
+    size = end = os.fstat(descriptor).st_size
+    piece_bytes = 1
+    while end:
+        begin = max(0, end - piece_bytes)
+        os.lseek(descriptor, begin, os.SEEK_SET)
+        at = os.read(descriptor, end - begin).rfind(b"\n")
+        if at >= 0:
+            end = begin + at + 1
+            break
+        end, piece_bytes = begin, _PIECE_BYTES
+    if end < size:
+        os.truncate(descriptor, end)
+    return end
 
 
 def _kept_as(aside: Path | None) -> Sentence:

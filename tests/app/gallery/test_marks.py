@@ -8,7 +8,7 @@ from app.gallery.marks import FILE, MarkStore
 from app.gallery.rows import NO_MARKS, Marks
 from engine.api.values import ErrorInfo
 
-ONE, TWO = b"\1" * 16, b"\2" * 16
+ONE, TWO, THREE = b"\1" * 16, b"\2" * 16, b"\3" * 16
 
 
 def store(folder: Path, errors: list[ErrorInfo] | None = None) -> MarkStore:
@@ -28,7 +28,7 @@ def test_marks_are_there_again(tmp_path: Path) -> None:
     written(tmp_path)
     again = store(tmp_path)
     assert (again.of(ONE), again.of(TWO)) == (Marks(3), Marks(0, favourite=True, rejected=True))
-    assert again.of(b"\3" * 16) == again.of(None) == NO_MARKS
+    assert again.of(THREE) == again.of(None) == NO_MARKS
     assert again.problem is None
     again.close()
 
@@ -41,7 +41,11 @@ def test_every_torn_end_of_the_journal_keeps_the_marks_before_it(tmp_path: Path)
         lines = whole[:size].count(b"\n")
         assert again.of(ONE) == (Marks(3) if lines >= 2 else NO_MARKS)
         assert again.of(TWO) == NO_MARKS
+        again.set({THREE: Marks(5)})
         again.close()
+        last = store(tmp_path)
+        assert (last.of(THREE), last.problem) == (Marks(5), None)
+        last.close()
 
 
 @pytest.mark.parametrize(
