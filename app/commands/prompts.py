@@ -43,10 +43,13 @@ class PromptCommands(QObject):
         self._tell(self.tr("All earlier prompts are forgotten."), before)
 
     def _tell(self, message: str, before: tuple[WrittenPrompt, ...]) -> None:
-        def undo() -> None:
-            self.history.prompts = before
+        left = set(self.history.prompts)
+        forgotten = [prompt for prompt in before if prompt not in left]
 
-        if self.history.prompts != before:
+        def undo() -> None:
+            self.history.put_back(forgotten, before)
+
+        if forgotten:
             self._notices.tell(message, actions=(NoticeAction.UNDO_CHANGE,), undo=undo)
 
     def _on_job_added(self, job: Job) -> None:

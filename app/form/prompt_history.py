@@ -1,7 +1,7 @@
 """The prompts that pictures were made of, newest first, kept in a file."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -89,6 +89,16 @@ class PromptHistory(QObject):
     def remove(self, prompt: WrittenPrompt) -> None:
         """Forget a prompt."""
         self.prompts = self._without(prompt)
+
+    def put_back(
+        self, forgotten: Collection[WrittenPrompt], before: tuple[WrittenPrompt, ...]
+    ) -> None:
+        """Remember prompts again, in the order `before`, behind those that came since then."""
+        there, earlier = set(self.prompts), set(before)
+        newer = tuple(prompt for prompt in self.prompts if prompt not in earlier)
+        texts = {prompt.texts for prompt in newer}
+        wanted = there.union(prompt for prompt in forgotten if prompt.texts not in texts)
+        self.prompts = _bounded((*newer, *(prompt for prompt in before if prompt in wanted)))
 
     def find(self, words: str) -> tuple[WrittenPrompt, ...]:
         """Return the prompts that contain each of these words, in upper or lower case."""

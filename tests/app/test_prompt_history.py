@@ -126,3 +126,21 @@ def test_queued_prompts_are_remembered_and_forgotten_with_undo(
     session.remedies.act(session.notices.notices[-1], NoticeAction.UNDO_CHANGE)
     assert session.generation.prompt == "x"
     staged.end()
+
+
+def test_prompts_of_later_pictures_stay_when_forgetting_is_undone(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    staged = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    session = staged.session
+    history = session.earlier.history
+    for prompt in ("one", "two", "three"):
+        history.add(prompt, "")
+    session.earlier.remove(history.prompts[1])
+    forgotten = session.notices.notices[-1]
+    history.add("four", "")
+    history.add("one", "")
+    session.earlier.remove(history.find("three")[0])
+    session.remedies.act(forgotten, NoticeAction.UNDO_CHANGE)
+    assert prompts(history) == ["one", "four", "two"]
+    staged.end()
