@@ -74,13 +74,15 @@ class GalleryCommands(QObject):
                 row
                 for start in range(0, len(ids), _PAGE)
                 for row in self._index.rows(ids[start : start + _PAGE])
+                # One that was taken back a moment ago may be found still.
+                if row.marks.rejected
             ]
             if rows:
                 self.trash(rows)
             else:
                 self._notices.tell(self.tr("No picture is rejected."))
 
-        self._index.search(GalleryQuery(rejected=Rejected.ONLY), move)
+        self._index.collect(GalleryQuery(rejected=Rejected.ONLY), move)
 
     def _tell(self, marking: Marking, message: str) -> None:
         count = len(marking)

@@ -204,6 +204,28 @@ class GalleryIndex(QObject):
             self.precedence.begin()
             self._searching.run(find, deliver)
 
+    def collect(self, query: GalleryQuery, done: Callable[[Results], None]) -> None:
+        """Find pictures for a deed; unlike `search` it is answered whatever is searched later."""
+
+        def later() -> None:
+            QTimer.singleShot(_BUSY_MS, self, lambda: self.collect(query, done))
+
+        def deliver(found: Results | Broken) -> None:
+            if not isinstance(found, Broken):
+                done(found)
+                return
+            self._on_broken(found)
+            if found.fault is Fault.BUSY:
+                later()
+
+        if self._marks is None:
+            later()
+        else:
+            index = self._upkeep.index
+            self._searching.run(
+                lambda: attempt(lambda: self._searcher.search(index, query)), deliver
+            )
+
     def rows(self, ids: Sequence[int]) -> list[GalleryRow]:
         """Return the rows of some ids in their order, without those that are gone.
 
