@@ -59,13 +59,23 @@ class Batch(QObject):
         if job.state is JobState.RUNNING and name != self._name:
             self._name = name
             self._jobs = {job.id: job for job in self._queue.jobs if batch_of(job.id) == name}
-        elif job.id not in self._jobs:
+        elif name != self._name:
             return
-        if job.state is JobState.CANCELLED and not job.images:
-            del self._jobs[job.id]
-        else:
-            self._jobs[job.id] = job
+        if job.state is not JobState.CANCELLED or job.images:
+            self._put(job)
+        elif self._jobs.pop(job.id, None) is None:
+            return
         self.changed.emit()
+
+    def _put(self, job: Job) -> None:
+        """Take a job as it is now; one that had left the batch comes back to its place."""
+        is_back = job.id not in self._jobs
+        self._jobs[job.id] = job
+        if is_back:
+            # Those that left the queue's list were over before all others.
+            places = {other.id: place for place, other in enumerate(self._queue.jobs)}
+            in_order = sorted(self._jobs.values(), key=lambda other: places.get(other.id, -1))
+            self._jobs = {other.id: other for other in in_order}
 
     def _on_removed(self, job: str) -> None:
         # Finished jobs that leave the queue's list stay here, as their pictures stay.

@@ -53,6 +53,23 @@ def test_cancelled_pictures_leave_the_batch(tmp_path: Path, qtbot: QtBot) -> Non
     staged.end()
 
 
+def test_pictures_that_are_put_back_are_of_the_batch_again(tmp_path: Path, qtbot: QtBot) -> None:
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(steps=100_000, step_seconds=0.01)), QUICK)
+    staged.start()
+    batch = make(staged, 3)
+    staged.wait(lambda: batch.count == 3)
+    first, second, third = (job.id for job in batch.jobs)
+    staged.session.jobs_in_queue.remove([second])
+    staged.wait(lambda: batch.count == 2)
+    staged.session.remedies.undo_latest()
+    staged.wait(lambda: batch.count == 3)
+    assert [job.id for job in batch.jobs] == [first, second, third]
+    assert batch.number(second) == 2
+    staged.session.jobs.cancel_all()
+    staged.wait(lambda: batch.count == 0)
+    staged.end()
+
+
 def test_a_large_batch_shows_the_pictures_around_the_running_one(staged: Staged) -> None:
     batch = make(staged, 40)
     staged.wait(lambda: batch.count == 40)
