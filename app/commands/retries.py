@@ -20,6 +20,7 @@ from app.queue.jobs import JobRequest
 from app.view import ViewState
 from engine.api.remedies import MakeSmaller, MoveKept, PartFile, SupplyParts
 from engine.api.request import GenerateRequest
+from engine.file_paths import exists
 
 # A change of a job's request; None where the job has no such change.
 Change: TypeAlias = Callable[[Job], JobRequest | None]
@@ -52,17 +53,19 @@ class Retries:
             return
         wanted = folder or job.folder
 
-        def move() -> Path | OSError:
+        def move() -> Path | OSError | None:
             try:
                 return move_picture(kept, wanted)
             except OSError as error:
-                return error
+                # A drive that is gone is not found either.
+                is_taken = isinstance(error, FileNotFoundError) and not exists(kept)
+                return None if is_taken else error
 
-        def moved(outcome: Path | OSError) -> None:
+        def moved(outcome: Path | OSError | None) -> None:
             if isinstance(outcome, Path):
                 self._queue.recover(name, outcome)
                 self._view.on_saved(str(outcome))
-            elif isinstance(outcome, FileNotFoundError):
+            elif outcome is None:
                 # Somebody took it.
                 self._queue.retry(name, folder=folder)
             elif job.error is not None:

@@ -1,5 +1,6 @@
 """Each remedy of a failure, pressed in a window whose engine failed: it mends, or leads to it."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -465,6 +466,24 @@ def test_a_finished_picture_is_moved_from_the_queue_as_well(
     assert job.images == (str(desk.session.gallery.folder / "1.png"),)
     assert job.attempts == 1
     assert not kept.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that cannot be made")
+def test_a_finished_picture_is_not_made_again_where_the_folder_has_no_place(
+    make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, elsewhere = tmp_path / "kept" / "1.png", tmp_path / "elsewhere"
+    desk = unsaved(make_desk, kept)
+    # "No such file" is said of a folder there, as Windows says it of a drive that is gone.
+    chooses(monkeypatch, "/proc/nowhere")
+    press(desk, A.CHOOSE_FOLDER)
+    desk.wait(lambda: bool(desk.window.notices.cards))
+    assert desk.queue.jobs[0].state is JobState.FAILED
+    assert kept.exists()
+    chooses(monkeypatch, str(elsewhere))
+    press(desk, A.CHOOSE_FOLDER)
+    assert made(desk).images == (str(elsewhere / "1.png"),)
+    assert desk.queue.jobs[0].attempts == 1
 
 
 def test_a_finished_picture_that_somebody_took_is_made_again(
