@@ -368,12 +368,7 @@ class JobQueue(QObject):
             self._record(Failed(job=event.job, error=event.error))
 
     def _on_job_cancelled(self, event: JobCancelled) -> None:
-        if not self._is_running(event.job):
-            return
-        if self._client.engine_state is EngineState.STOPPED:
-            # The user did not cancel the job: the engine cancels it before it exits.
-            self._record(Returned(job=event.job))
-        else:
+        if self._is_running(event.job):
             self._record(Cancelled(job=event.job))
 
     def _on_engine_ended(self, end: EngineEnd) -> None:

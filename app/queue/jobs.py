@@ -124,14 +124,6 @@ class Failed(RunningEntry, frozen=True, kw_only=True):
         return job.ended(JobState.FAILED, self.error)
 
 
-class Cancelled(RunningEntry, frozen=True, kw_only=True):
-    """The engine stopped the job on request."""
-
-    def apply_running(self, job: Job) -> Job:
-        """End the job as cancelled."""
-        return job.ended(JobState.CANCELLED)
-
-
 class Lost(RunningEntry, frozen=True, kw_only=True):
     """The engine, or the app, ended while the job ran."""
 
@@ -154,6 +146,14 @@ class Returned(RunningEntry, frozen=True, kw_only=True):
             job, state=JobState.WAITING, attempts=max(0, job.attempts - 1)
         )
         return _settled(job) or waiting
+
+
+class Cancelled(Returned, frozen=True, kw_only=True):
+    """The engine stopped the job: on request, or because it ends itself."""
+
+    def apply_running(self, job: Job) -> Job:
+        """End the job as cancelled if that was asked for; else let it wait again."""
+        return job.ended(JobState.CANCELLED) if job.cancelling else super().apply_running(job)
 
 
 class CancelAsked(JobEntry, frozen=True, kw_only=True):

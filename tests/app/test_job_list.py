@@ -78,6 +78,8 @@ SAVE, CANCEL = Saved(job=A, path="a.png"), CancelAsked(job=A)
         ([START, Failed(job=A, error=ERROR)], JobState.FAILED, 1),
         ([START, CANCEL], JobState.RUNNING, 1),
         ([START, CANCEL, Cancelled(job=A)], JobState.CANCELLED, 1),
+        # By an engine that ends.
+        ([START, Cancelled(job=A)], JobState.WAITING, 0),
         ([START, CANCEL, Finished(job=A)], JobState.DONE, 1),
         ([START, CANCEL, Failed(job=A, error=ERROR)], JobState.FAILED, 1),
         ([CANCEL], JobState.CANCELLED, 0),
@@ -230,6 +232,7 @@ def test_the_jobs_that_were_over_first_leave_a_list_of_too_many(
     for name in reversed(ids):
         jobs.apply(Started(job=name))
         if end is CancelAsked:
+            jobs.apply(CancelAsked(job=name))
             jobs.apply(Cancelled(job=name))
         else:
             gone += jobs.apply(end(job=name)).removed

@@ -231,3 +231,15 @@ def test_equal_pictures_of_a_long_queue_are_estimated_once(
         job, request=msgspec.structs.replace(job.request, width=1024, height=1024)
     )
     assert commands.total_seconds([job, unknown]) is None
+
+
+def test_the_running_picture_is_made_by_the_engine_that_is_started_instead(
+    stages: list[Staged], tmp_path: Path, qtbot: QtBot
+) -> None:
+    staged = begin(stages, tmp_path, qtbot).start()
+    staged.session.generation.steps = 40
+    staged.session.jobs.generate()
+    staged.wait(lambda: staged.session.progress.done > 0)
+    staged.client.restart_engine()
+    (job,) = staged.wait_for_jobs(1)
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
