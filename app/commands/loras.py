@@ -150,7 +150,9 @@ class LoraCommands(QObject):
                 self._notices.tell(message.format(name=new[:80]))
                 return
         before = self._form.prompt
-        renamed = tag[0].replace(name, new, 1)
+        # A file may be called as the tag is, or as a part of that.
+        begin, colon, rest = tag[0].partition(":")
+        renamed = f"{begin}{colon}{rest.replace(name, new, 1)}"
 
         def write() -> None:
             self._form.prompt = f"{before[: tag.start()]}{renamed}{before[tag.end() :]}"

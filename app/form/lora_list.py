@@ -117,9 +117,11 @@ class LoraList(QObject):
         return family is None or not info.is_certain or family in info.families
 
     def look_again(self) -> None:
-        """List the files again, and look for those that were missing."""
+        """List the files again, and look for those elsewhere, which may be gone or back."""
         self._asked.clear()
         self._store.refresh()
+        for choice in self._form.loras:
+            self._store.look_again(choice.file)
 
     def _refresh(self, *_: object) -> None:
         rows = tuple(map(self._row, self._form.loras))

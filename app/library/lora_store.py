@@ -90,6 +90,11 @@ class LoraStore(QObject):
         """Have the engine describe one file, wherever it lies; `looked` answers."""
         self._looking[self._client.inspect_lora(path)] = path
 
+    def look_again(self, path: str) -> None:
+        """Have the engine describe a file again that it found by `look` alone."""
+        if path in self._elsewhere and path not in self.listing.files:
+            self.look(path)
+
     def add_folder(self, folder: Path) -> None:
         """Look into another folder from now on."""
         if self.memory.add_folder(folder):

@@ -189,6 +189,31 @@ def test_a_lost_one_with_more_than_strengths_is_renamed_in_the_prompt(
     assert session.generation.form == before
 
 
+@pytest.mark.parametrize("name", ["lora", "r", "lo"])
+def test_the_name_in_a_tag_is_renamed_and_not_the_word_lora(
+    staged: Staged, tmp_path: Path, name: str
+) -> None:
+    session = staged.session
+    session.generation.prompt = f"a cat <lora:{name}:1:0@0,1@0.5>"
+    session.lora.replace_named(session.lora_list.named[0], tmp_path / "sea.safetensors")
+    assert session.generation.prompt == "a cat <lora:sea:1:0@0,1@0.5>"
+
+
+def test_a_file_outside_of_the_folders_is_missed_once_it_is_gone(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "elsewhere" / "a.safetensors"
+    path.parent.mkdir()
+    write_sparse(path, KEYS)
+    staged = Staged(tmp_path, qtbot, None).start()
+    staged.session.lora.add(str(path))
+    staged.wait(lambda: fates(staged) == [LoraFate.APPLIED])
+    path.unlink()
+    staged.session.look_again()
+    staged.wait(lambda: fates(staged) == [LoraFate.MISSING])
+    staged.end()
+
+
 def test_another_file_for_a_missing_one_keeps_its_strength(staged: Staged) -> None:
     session = staged.session
     session.generation.loras = (LoraChoice(file="lost", strength=0.3),)
