@@ -47,6 +47,7 @@ class OutlookState(QObject):
         for changed in (
             client.job_finished,
             client.job_cancelled,
+            client.job_failed,
             client.engine_state_changed,
             devices.devices_changed,
             devices.checking_changed,

@@ -13,7 +13,7 @@ from app.engine.client import EngineClient
 from app.engine.speed import SD_1_5, SDXL, PictureKind, seconds_per_picture
 from engine.api.machine import ArtifactInfo, MemoryOutlook
 from engine.api.machine_messages import CacheListed, CacheRebuilding
-from engine.api.messages import QueryFailed
+from engine.api.messages import JobFailed, QueryFailed
 from engine.api.request import GenerateRequest
 from engine.api.values import ArtifactKind, ErrorCode, ErrorInfo
 from tests.ended import delete_after_test
@@ -147,6 +147,10 @@ def test_the_form_is_planned_while_its_plan_is_seen(
     # Another program may have taken memory.
     desk.session.devices.devices = DEVICES[:1]
     desk.wait(lambda: asked == [7, 8, 9, 9])
+    # A plan that was refused during a job is asked for again once that has failed.
+    error = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "It is too large.", "")
+    desk.session.client.job_failed.emit(JobFailed(job="a-0", error=error))
+    desk.wait(lambda: asked == [7, 8, 9, 9, 9])
 
 
 def test_the_size_has_the_memory_that_it_needs(desk: Desk) -> None:
