@@ -280,6 +280,7 @@ class Session(QObject):
         self.client.job_phase.connect(self.progress.on_phase)
         self.client.job_progress.connect(self.progress.on_progress)
         self.client.job_preview.connect(self.progress.on_preview)
+        self.progress.ended.connect(self.checkpoint.inspect_prediction)
         self.queue.job_changed.connect(self._on_job_changed)
         for kept in (*self._kept, self.pace):
             kept.failed.connect(self.notices.tell_error)
@@ -389,4 +390,3 @@ class Session(QObject):
         if job.error is not None and job.error.code is ErrorCode.CHECKPOINT_NOT_FOUND:
             # Then the list of checkpoints shows the chosen one as missing, too.
             self.checkpoints.refresh()
-        self.checkpoint.inspect_prediction()

@@ -9,9 +9,11 @@ from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
 from app.queue.jobs import JobState
+from engine.api.checkpoints import CheckpointInfo
 from engine.api.remedies import MakeSmaller
 from engine.api.second_passes import SecondPass
 from tests.app.fake_engine import Plan
+from tests.app.layers import say_family
 from tests.app.requests import generation_of
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
@@ -243,3 +245,23 @@ def test_the_running_picture_is_made_by_the_engine_that_is_started_instead(
     staged.client.restart_engine()
     (job,) = staged.wait_for_jobs(1)
     assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+def test_the_model_is_not_inspected_for_pictures_that_were_not_begun(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, path = staged.session.checkpoints, staged.session.generation.checkpoint
+    say_family(staged.session, "sd1")
+    known = store.answer(path)
+    assert isinstance(known, CheckpointInfo)
+    unstated = msgspec.structs.replace(known, prediction_is_stated=False)
+    store._keep(path, unstated)  # pyright: ignore[reportPrivateUsage]
+    asked: list[Path] = []
+
+    def look(path: Path, *_: object, **__: object) -> None:
+        asked.append(path)
+
+    monkeypatch.setattr(store, "look", look)
+    staged.session.jobs.cancel_all()
+    staged.wait(lambda: all(job.state.is_over for job in staged.queue.jobs))
+    assert asked == []
