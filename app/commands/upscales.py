@@ -20,6 +20,7 @@ from engine.api.upscale_messages import ImageUpscaled
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
+from engine.file_paths import exists
 
 # Of more pictures the first tell for the others.
 MOST_ASKED = 24
@@ -211,4 +212,4 @@ def original_of(path: Path) -> str | None:
     if not source:
         return None
     places = (Path(source), path.parent / Path(source).name)
-    return next((str(place) for place in places if place != path and place.exists()), None)
+    return next((str(place) for place in places if place != path and exists(place)), None)

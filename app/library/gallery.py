@@ -11,6 +11,7 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from app.background import Background
 from engine.api.saving import PICTURE_SUFFIXES
+from engine.file_paths import is_folder
 
 # Changes to the folder come in bursts: a picture is a temporary file, a rename and a sync.
 _SETTLE_MS = 100
@@ -143,7 +144,7 @@ class GalleryStore(QObject):
 
     def _watch(self) -> None:
         """Watch the folder, which may have been made, or made anew, since it was last watched."""
-        if not self._watcher.directories() and self.folder.is_dir():
+        if not self._watcher.directories() and is_folder(self.folder):
             self._watcher.addPath(str(self.folder))
             # To find the changes between the scan and the watching.
             self._stale = True

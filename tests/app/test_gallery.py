@@ -90,6 +90,17 @@ def test_pictures_come_newest_first(followed: Followed) -> None:
     assert followed.store.row_of("elsewhere") is None
 
 
+def test_a_folder_that_cannot_be_is_an_empty_list(followed: Followed, tmp_path: Path) -> None:
+    followed.folder.mkdir()
+    put(followed.folder, "1.png", 1)
+    followed.store.refresh()
+    followed.wait_for("1.png")
+    followed.store.open(tmp_path / ("x" * 300))
+    followed.wait_for()
+    followed.store.open(followed.folder)
+    followed.wait_for("1.png")
+
+
 def test_the_gallery_follows_changes_of_the_folder_by_others(followed: Followed) -> None:
     followed.folder.mkdir()
     first = put(followed.folder, "1.png", 1)

@@ -139,3 +139,14 @@ def test_the_original_is_found_by_the_record_also_after_both_were_moved(tmp_path
     source.write_bytes(b"there")
     assert original_of(large) == str(source)
     assert original_of(source) is None
+
+
+@pytest.mark.parametrize("source", ["x" * 5000, "a\0b", f"/{'y' * 300}/z.png"])
+def test_a_record_that_names_no_possible_file_names_no_original(
+    tmp_path: Path, source: str
+) -> None:
+    report = UpscaleReport(name="x", width=8, height=8, resampling="lanczos", source=source)
+    chunks = with_upscale(record_chunks(PLAIN), report)
+    large = tmp_path / "large.png"
+    large.write_bytes(encode_picture(pixels(8, 8), chunks, PictureFormat.PNG, 92))
+    assert original_of(large) is None
