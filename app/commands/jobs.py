@@ -30,14 +30,18 @@ class JobCommands(QObject):
         """The number of jobs that have not begun."""
         return sum(job.state is JobState.WAITING for job in self._state.queue.jobs)
 
-    def generate(self, *, front: bool = False, again: bool = False) -> None:
-        """Queue the form's request; with `again` also pictures that exist already."""
+    def make_again(self) -> None:
+        """Queue the request of which it was told last that its pictures exist already."""
+        self._making.make_again()
+
+    def generate(self, *, front: bool = False) -> None:
+        """Queue the form's request."""
         obstacle = self._obstacle.found
         if obstacle is not None:
             self._state.notices.tell_error(obstacle)
             self.refused.emit()
             return
-        self._painting.when_kept(lambda: self._making.generate(front=front, again=again))
+        self._painting.when_kept(lambda: self._making.generate(front=front))
 
     def cancel(self) -> None:
         """Stop the running job; without one, take the next one off the queue."""

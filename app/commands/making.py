@@ -17,6 +17,8 @@ from engine.errors import EngineError
 
 # Further seeds of a batch are compared with the queue only, not with files.
 _MOST_LOOKED_FOR = 100
+# Only the latest request can be made again.
+_TOPIC = "repeats"
 
 
 class Making(QObject):
@@ -34,15 +36,22 @@ class Making(QObject):
         self.newest = ""
         # Requests of submitted jobs that the queue has not added yet, by job.
         self._untold: dict[str, GenerateRequest] = {}
+        # What exists already, as was told last.
+        self._repeated: GenerateRequest | None = None
         # Numbers of the requests whose existing pictures are being looked for.
         self._looking: set[int] = set()
         self._next = 0
         self._queue.job_added.connect(self._on_job_added)
 
-    def generate(self, *, front: bool = False, again: bool = False) -> None:
-        """Queue the form's request; with `again` also pictures that exist already."""
+    def make_again(self) -> None:
+        """Queue the request of which it was told last that its pictures exist already."""
+        if self._repeated is not None:
+            self._submit(self._repeated, front=False)
+
+    def generate(self, *, front: bool = False) -> None:
+        """Queue the form's request."""
         request = self._form.build_request()
-        if again or request.seed is None:
+        if request.seed is None:
             self._submit(request, front=front)
             return
         answer = self._checkpoints.answer(self._form.checkpoint)
@@ -75,6 +84,7 @@ class Making(QObject):
         # Other seeds of these settings are other pictures.
         known = {*saved, *self._queued_seeds(request)}.intersection(wanted)
         if known:
+            self._repeated = request
             self._tell(saved, len(wanted) - len(known))
         for start, count in _runs([seed for seed in wanted if seed not in known]):
             self._submit(msgspec.structs.replace(request, seed=start, count=count), front=front)
@@ -101,7 +111,7 @@ class Making(QObject):
         else:
             message = self.tr("Some of these pictures exist, with these very settings and seeds.")
         hint = self.tr("Made again it would be the same. Let the seed change for another one.")
-        self._notices.tell(message, hint, actions=(NoticeAction.MAKE_AGAIN,))
+        self._notices.tell(message, hint, actions=(NoticeAction.MAKE_AGAIN,), topic=_TOPIC)
 
     def _submit(self, request: GenerateRequest, *, front: bool) -> None:
         try:

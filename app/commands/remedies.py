@@ -215,7 +215,7 @@ class NoticeCommands:
             NoticeAction.RETRY_ON_ANOTHER: lambda: self._on_another(notice),
             NoticeAction.FREE_MEMORY: lambda: self._free_memory(notice),
             NoticeAction.CHECK_DEVICES: self._devices.check_again,
-            NoticeAction.MAKE_AGAIN: lambda: self._jobs.generate(again=True),
+            NoticeAction.MAKE_AGAIN: self._jobs.make_again,
             NoticeAction.CANCEL_ALL: self._jobs.cancel_all,
         }
         if action in acts:

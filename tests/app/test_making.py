@@ -61,7 +61,12 @@ def test_a_repeated_picture_is_made_again_when_the_notice_is_pressed(stage: Stag
     staged.session.jobs.generate()
     staged.wait(lambda: bool(repeats_told(staged)))
     assert len(staged.queue.jobs) == 1
+    # What was told of is made, whatever the form has by now.
+    staged.session.generation.prompt = "another"
+    lock(staged, 9)
     staged.session.remedies.act(repeats_told(staged)[0], NoticeAction.MAKE_AGAIN)
+    first, again = map(generation_of, staged.wait_for_jobs(2))
+    assert first == again
     assert [job.state for job in staged.wait_for_jobs(2)] == [JobState.DONE] * 2
 
 
