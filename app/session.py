@@ -216,7 +216,7 @@ class Session(QObject):
         self.jobs = JobCommands(state, self.obstacle, self.painting, self)
         self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.jobs_in_queue = QueueCommands(
-            state, self.pace, self.devices, self.upscale_outlooks, self
+            state, self.pace, self.devices, self.upscale_outlooks, self.changes, self
         )
 
     def _add_updates(self, paths: Paths, state: AppState, terms: Terms) -> None:

@@ -10,6 +10,7 @@ from app.commands.removal import tell_removed
 from app.commands.retries import Change, Retries, next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
+from app.form.changes import FormChanges
 from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
@@ -37,10 +38,11 @@ class QueueCommands(QObject):
         pace: Pace,
         devices: DeviceState,
         upscales: UpscaleOutlooks,
+        changes: FormChanges,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._upscales = upscales
+        self._upscales, self._changes = upscales, changes
         self._queue, self._form, self._view = state.queue, state.form, state.view
         self._checkpoints, self._notices = state.checkpoints, state.notices
         self._pace, self._devices = pace, devices
@@ -99,7 +101,7 @@ class QueueCommands(QObject):
             self._queue.cancel(job.id)
 
         def undo() -> None:
-            self._form.put(before)
+            self._changes.undo(before)
             if waits:
                 self._queue.retry(job.id)
 

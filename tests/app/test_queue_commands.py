@@ -161,9 +161,15 @@ def test_a_job_is_edited_in_the_form_and_put_back_by_undo(staged: Staged) -> Non
     staged.wait(lambda: waiting(staged) == ("one", "three", "four"))
     undo = staged.session.notices.notices[-1].undo
     assert undo is not None
+    form.prompt = "two, much longer"
     undo()
     assert (form.prompt, form.steps) == ("mine", 9)
     staged.wait(lambda: waiting(staged) == PROMPTS)
+    # What was typed meanwhile is not lost.
+    undo = staged.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    assert form.prompt == "two, much longer"
 
 
 def test_all_that_waited_is_put_back_by_undo(staged: Staged) -> None:
