@@ -151,11 +151,18 @@ class UpscaleCommands(QObject):
             self._trash.move([event.path])
 
         hint = self.tr("It is beside the picture before, which stays as it is.")
+        if not _is_beside(event.path, event.source):
+            hint = ""
         self._state.notices.tell(message, hint, actions=(NoticeAction.UNDO_CHANGE,), undo=undo)
 
     def _on_changed(self, job: Job) -> None:
-        if job.state.is_over:
-            self._on_over(job.id, job.images)
+        if not job.state.is_over:
+            return
+        together = self._together.get(batch_of(job.id))
+        source = job.upscale.source if job.upscale is not None else ""
+        if together is not None and not all(_is_beside(path, source) for path in job.images):
+            together.is_beside = False
+        self._on_over(job.id, job.images)
 
     def _on_over(self, job: str, saved: tuple[str, ...] = ()) -> None:
         """Tell what became of pictures that were queued together, once the last of them is over."""
@@ -167,9 +174,10 @@ class UpscaleCommands(QObject):
         together.saved.extend(saved)
         if not together.left:
             del self._together[name]
-            self._tell_together(together.count, tuple(together.saved))
+            self._tell_together(together)
 
-    def _tell_together(self, count: int, saved: tuple[str, ...]) -> None:
+    def _tell_together(self, together: "_Together") -> None:
+        count, saved = together.count, tuple(together.saved)
         if not saved:
             return
         message = self.tr("{n} pictures are upscaled.").format(n=QLocale().toString(count))
@@ -181,9 +189,12 @@ class UpscaleCommands(QObject):
         def undo() -> None:
             self._trash.move(saved)
 
+        hint = self.tr("They are beside the pictures before, which stay as they are.")
+        if not together.is_beside:
+            hint = ""
         self._state.notices.tell(
             message,
-            self.tr("They are beside the pictures before, which stay as they are."),
+            hint,
             actions=(NoticeAction.SHOW_PICTURES, NoticeAction.UNDO_CHANGE),
             pictures=saved,
             undo=undo,
@@ -192,11 +203,19 @@ class UpscaleCommands(QObject):
 
 @dataclass(slots=True)
 class _Together:
-    """Pictures that were queued together: how many, the jobs that are not over, what was saved."""
+    """Pictures that were queued together: how many, the jobs that are not over, what was saved.
+
+    `is_beside` is false if a picture was saved in another folder than the one before.
+    """
 
     count: int
     left: set[str]
     saved: list[str] = field(default_factory=list[str])
+    is_beside: bool = True
+
+
+def _is_beside(saved: str, source: str) -> bool:
+    return Path(saved).parent == Path(source).parent
 
 
 def original_of(path: Path) -> str | None:

@@ -111,6 +111,26 @@ def test_a_saved_upscale_is_told_with_an_undo_and_shown_in_place_of_its_source(
     assert Path(job.images[0]).name in told[-1].message
 
 
+def test_no_picture_is_said_to_be_beside_one_in_another_folder(
+    stages: list[Staged], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bool:
+        """Nothing can be written anywhere, whoever one is."""
+        return False
+
+    monkeypatch.setattr("app.commands.upscales.os.access", refuse)
+    staged = begin(stages, tmp_path, qtbot, Plan()).start()
+    notices = staged.session.notices
+    staged.session.upscales.start([request(tmp_path / "a.png")])
+    staged.wait_for_jobs(1)
+    assert "is saved" in notices.notices[-1].message
+    assert "beside" not in notices.notices[-1].hint
+    staged.session.upscales.start([request(tmp_path / f"{name}.png") for name in "bc"])
+    staged.wait_for_jobs(3)
+    assert "2 pictures" in notices.notices[-1].message
+    assert "beside" not in notices.notices[-1].hint
+
+
 def test_the_form_has_no_settings_of_an_upscale(
     stages: list[Staged], tmp_path: Path, qtbot: QtBot
 ) -> None:
