@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.form.masks import keep_pasted
+from app.form.picture_settings import tells_settings
 from app.session import Session
 from engine.api.values import ErrorInfo
 from ui.drops import DropOffer, Drops, dropped_files
@@ -29,10 +30,12 @@ class Pasting(QObject):
 
     def _paste(self) -> None:
         data = QGuiApplication.clipboard().mimeData()
-        files = dropped_files(data)
+        files, text = dropped_files(data), data.text()
         image = QImage() if files else QGuiApplication.clipboard().image()
         if files:
             self._offer(self._drops.offers(files[0], others=files[1:]))
+        elif image.isNull() and tells_settings(text):
+            self._drops.take(DropOffer("", "", lambda: self._session.pictures.use_text(text)))
         elif image.isNull():
             self._session.notices.tell(
                 self.tr("There is nothing to paste here."),

@@ -67,6 +67,20 @@ def read_facts(path: str, seconds: float | None = None) -> tuple[Fact, ...]:
     return tuple(Fact(label, shown) for label, text in facts if (shown := seen(text)))
 
 
+def settings_as_text(path: str) -> str:
+    """Return how a picture was made as a text that can be pasted; empty if that is not told.
+
+    For a background thread. Never raises.
+    """
+    # Here, as the window starts sooner without the readers of a dozen tools.
+    from engine.metadata.settings_text import settings_text
+
+    try:
+        return settings_text(Path(path))
+    except EngineError:
+        return ""
+
+
 def facts_text(facts: Sequence[Fact]) -> str:
     """Return facts as lines of text, for other programs."""
     return "\n".join(f"{fact.label}: {fact.text}" for fact in facts)

@@ -110,13 +110,14 @@ def test_a_text_is_still_pasted_into_the_prompt(desk: Desk) -> None:
     assert not desk.session.notices.notices
 
 
-def test_settings_that_are_pasted_into_the_prompt_fill_the_form_and_can_be_undone(
-    desk: Desk,
+@pytest.mark.parametrize("in_prompt", [True, False])
+def test_settings_that_are_pasted_fill_the_form_and_can_be_undone(
+    desk: Desk, *, in_prompt: bool
 ) -> None:
     state = desk.session.generation
     before = state.build_request()
     QGuiApplication.clipboard().setText(INFOTEXT)
-    press_paste(desk, in_prompt=True)
+    press_paste(desk, in_prompt=in_prompt)
     desk.wait(lambda: state.steps == 23)
     assert (state.prompt, state.negative_prompt) == ("a house, (storm:1.2)", "blurry")
     assert (state.width, state.height, state.seed) == (512, 640, 1234)

@@ -12,7 +12,7 @@ from app.session import Session
 from ui.actions import RATING, REUSING, STEERING, ActionName, Actions
 from ui.item_models.dragged_pictures import files_as_data
 from ui.picture_actions import copy_path, copy_picture, reveal
-from ui.picture_facts import facts_text, read_facts
+from ui.picture_facts import facts_text, read_facts, settings_as_text
 from ui.spoken import say
 
 # The actions on one picture, those on any number of them, and those without any.
@@ -150,7 +150,9 @@ class PictureDeeds(QObject):
         if not rows:
             return
 
-        def copy(text: str) -> None:
-            QGuiApplication.clipboard().setText(text)
+        path = rows[0].path
 
-        self._session.background.run(lambda: facts_text(read_facts(rows[0].path)), copy)
+        def text() -> str:
+            return settings_as_text(path) or facts_text(read_facts(path))
+
+        self._session.background.run(text, QGuiApplication.clipboard().setText)

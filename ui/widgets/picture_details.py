@@ -29,6 +29,7 @@ class PictureDetails(QWidget):
         super().__init__()
         self._theme = theme
         self._facts: tuple[Fact, ...] = ()
+        self._settings = ""
         self.rows: list[FactRow] = []
         # Further ones are hidden until a picture has more facts: to make them takes long.
         self._made: list[FactRow] = []
@@ -36,7 +37,7 @@ class PictureDetails(QWidget):
         self.heading = plain_label(self.tr("How it was made"), "heading")
         self.copy_all = QPushButton(self.tr("Copy all"))
         self.copy_all.setProperty("role", "link")
-        self.copy_all.clicked.connect(lambda: _copy(facts_text(self._facts)))
+        self.copy_all.clicked.connect(self._copy_all)
         self._area = scroll_area(self.tr("How the picture was made"))
         content = QWidget()
         content.setProperty("role", "panel")
@@ -56,8 +57,10 @@ class PictureDetails(QWidget):
         column.addWidget(self._area, 1)
         self.show_facts(())
 
-    def show_facts(self, facts: Sequence[Fact]) -> None:
-        """Show other facts."""
+    def show_facts(self, facts: Sequence[Fact], settings: str = "") -> None:
+        """Show other facts; `settings` is what is copied of them, and can be pasted."""
+        self._settings = settings
+        self.copy_all.setText(self.tr("Copy settings") if settings else self.tr("Copy all"))
         if facts and tuple(facts) == self._facts:
             return
         self._facts = tuple(facts)
@@ -71,6 +74,9 @@ class PictureDetails(QWidget):
         for number, row in enumerate(self._made):
             row.setVisible(number < len(facts))
         self._area.verticalScrollBar().setValue(0)
+
+    def _copy_all(self) -> None:
+        _copy(self._settings or facts_text(self._facts))
 
 
 # The most characters of a value that are shown before one asks for the rest: to lay out a text of

@@ -39,6 +39,7 @@ from engine.metadata.json_text import parse_object
 from engine.metadata.readers.a1111_hires import first_size, hires_remarks, read_hires
 from engine.metadata.readers.a1111_keys import (
     DESCRIPTIVE,
+    HABITS,
     REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
@@ -46,6 +47,7 @@ from engine.metadata.readers.a1111_keys import (
     is_forges,
     keeps_comments,
     old_habits,
+    stated_convention,
     version_of,
     with_usual_keys,
 )
@@ -239,10 +241,9 @@ def _convention(
 
     "NV" draws the numbers of an NVIDIA card ("GPU") on the processor.
     """
-    # Some ComfyUI nodes save this text along with or instead of the graph.
-    if (info.get("Version") or "").startswith("ComfyUI"):
-        values.skip("RNG", "Emphasis")
-        return ConventionName.COMFY
+    if named := stated_convention(info):
+        values.skip(*HABITS)
+        return named
     base = CONVENTIONS[ConventionName.A1111]
     changes: dict[str, Any] = {"prompt_features": _prompt_features(info)}
     if not info.parameters:

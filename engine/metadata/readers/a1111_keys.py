@@ -1,9 +1,15 @@
 """Keys of AUTOMATIC1111's line that a request does not need, and the tool's versions."""
 
+import json
 import re
 from dataclasses import replace
 
+import msgspec
+
+from engine.api import ConventionName
+from engine.api.conventions import CONVENTIONS, Convention, choice_of
 from engine.metadata.infotext import Infotext, Parameter
+from engine.metadata.json_text import parse_object
 from engine.metadata.readers.values import Values
 
 # Keys that describe the picture, but add nothing to the other keys.
@@ -29,6 +35,14 @@ USUAL = {
     "Conditional mask weight": "1.0",
     "Noise Schedule": "Default",
 }
+
+# Our own key in texts that are copied: the tool whose conventions a picture follows.
+RESULTS_AS = "Results as in"
+# The keys of single habits, which a tool's name stands for.
+HABITS = (
+    "RNG", "Emphasis", "SGM noise multiplier", "Discard penultimate sigma",
+    "Refiner switch by sampling steps", RESULTS_AS,
+)  # fmt: skip
 
 # All other keys that a request is read from.
 _READ = (
@@ -82,6 +96,33 @@ def version_of(text: str | None) -> Version | None:
         return None
     major, minor, patch, commits = (int(part or 0) for part in match.groups())
     return major, minor, patch, commits
+
+
+def stated_convention(info: Infotext) -> ConventionName | Convention | None:
+    """Return the conventions that a text says it follows; None for those of AUTOMATIC1111."""
+    told = info.get(RESULTS_AS)
+    # Some ComfyUI nodes save this text along with or instead of the graph.
+    if told is None and (info.get("Version") or "").startswith("ComfyUI"):
+        return ConventionName.COMFY
+    label, _, changes = (told or "").partition(" ")
+    others = (name for name in ConventionName if name is not ConventionName.A1111)
+    named = next((name for name in others if name.label == label), None)
+    if named is None:
+        return None
+    usual = msgspec.to_builtins(CONVENTIONS[named])
+    try:
+        found = msgspec.convert(usual | (parse_object(changes) or {}), Convention)
+    except msgspec.ValidationError:
+        return named
+    return choice_of(found) if found.name is named else named
+
+
+def convention_text(convention: Convention) -> str:
+    """Return conventions as `stated_convention` reads them: a tool's name, and what differs."""
+    usual, own = map(msgspec.to_builtins, (CONVENTIONS[convention.name], convention))
+    changes = {key: value for key, value in own.items() if value != usual[key]}
+    words = (convention.name.label, json.dumps(changes) if changes else "")
+    return " ".join(filter(None, words))
 
 
 def keeps_comments(version: str | None) -> bool:
