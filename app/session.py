@@ -45,6 +45,7 @@ from app.form.layer_list import LayerList
 from app.form.layer_maps import LayerMaps
 from app.form.lora_list import LoraList
 from app.form.map_previews import MapPreviews
+from app.form.masks import MASKS
 from app.form.memory_outlook import OutlookState
 from app.form.model_settings import ModelSettingsMemory
 from app.form.obstacle import ObstacleState
@@ -54,6 +55,7 @@ from app.form.presets import PresetStore
 from app.form.prompt_history import PromptHistory
 from app.form.prompt_state import PromptStates
 from app.form.session_memory import SessionMemory
+from app.form.used_pictures import UsedPictures
 from app.gallery.habits import GalleryHabits
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
@@ -196,7 +198,7 @@ class Session(QObject):
         self.presets = PresetCommands(state, self._presets, self.changes, self)
         self.earlier = PromptCommands(state, self._history, self.changes, self)
         self.painting = Painting(
-            self.generation, self.notices, self.background, paths.state / "masks", self
+            self.generation, self.notices, self.background, paths.state / MASKS, self
         )
         self._add_queue(state)
         self.pictures = PictureCommands(state, self.changes, self)
@@ -213,6 +215,9 @@ class Session(QObject):
         self._announcements = Announcements(state, self.jobs, self)
 
     def _add_queue(self, state: AppState) -> None:
+        self._used = UsedPictures(self._paths.state)
+        self._used.note(self.queue.jobs)
+        self.queue.job_added.connect(lambda job: self._used.note((job,)))
         self.jobs = JobCommands(state, self.obstacle, self.painting, self)
         self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.jobs_in_queue = QueueCommands(
@@ -309,6 +314,7 @@ class Session(QObject):
         memories = (*stores, self.downloads, self.packs)
         self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
         self.updates.start()
+        self.background.run(self._used.remove_unused, lambda _: None)
 
     @property
     def gallery_index(self) -> "GalleryIndex":

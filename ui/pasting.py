@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.form.masks import keep_pasted
+from app.form.masks import PASTED, keep_pasted
 from app.form.picture_settings import tells_settings
 from app.session import Session
 from engine.api.values import ErrorInfo
@@ -42,7 +42,7 @@ class Pasting(QObject):
                 self.tr("Copy a picture, or the file of a picture or a model, before."),
             )
         else:
-            folder = self._session.state_folder / "pasted"
+            folder = self._session.state_folder / PASTED
             self._session.background.run(lambda: keep_pasted(folder, png_of(image)), self._on_kept)
 
     def _on_kept(self, kept: Path | ErrorInfo) -> None:

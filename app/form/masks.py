@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 
 from PySide6.QtCore import QCoreApplication
 
@@ -11,6 +12,12 @@ from engine.durable import replace_file
 from engine.regular_file import read_bounded
 
 translate = QCoreApplication.translate
+# The folders of masks and of pasted pictures in the state folder, and the names in both.
+MASKS, PASTED = FOLDERS = ("masks", "pasted")
+_PASTED_PREFIX = "pasted-"
+KEPT_NAME = rf"(?:{_PASTED_PREFIX})?[0-9a-f]{{16}}\.png"
+# While it is held no file is made or removed.
+_lock = Lock()
 
 
 def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
@@ -24,15 +31,31 @@ def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
 def keep_pasted(folder: Path, png: bytes) -> Path | ErrorInfo:
     """Write a picture that was pasted without a file, as `keep_mask` does."""
     failure = translate("masks", "The picture cannot be kept in {folder}.")
-    return _keep(folder, "pasted-", png, failure)
+    return _keep(folder, _PASTED_PREFIX, png, failure)
+
+
+def remove_kept(path: Path, before: float) -> bool:
+    """Remove a file, unless it was made again since `before`, in s; return True if it is gone."""
+    with _lock:
+        try:
+            if path.stat().st_mtime >= before:
+                return False
+            path.unlink()
+        except OSError:
+            return False
+    return True
 
 
 def _keep(folder: Path, prefix: str, png: bytes, failure: str) -> Path | ErrorInfo:
     path = folder / f"{prefix}{sha256(png).hexdigest()[:16]}.png"
     try:
-        if not _holds(path, png):
-            put_aside(path, "damaged")
-            replace_file(path, png, durable=True)
+        with _lock:
+            if _holds(path, png):
+                # It is as good as new, and is not removed soon.
+                path.touch()
+            else:
+                put_aside(path, "damaged")
+                replace_file(path, png, durable=True)
     except OSError as error:
         return ErrorInfo(
             ErrorCode.OUTPUT_NOT_WRITABLE,
