@@ -9,8 +9,10 @@ from engine.api.fields import within
 
 DEFAULT_NAME = "{counter}-{seed}-{prompt}"
 DEFAULT_QUALITY = 92
+# JPEG's others: browsers on Windows save pictures as .jfif.
+JPEG_SUFFIXES = (".jpg", ".jpeg", ".jfif", ".jpe")
 # The suffixes of files that hold pictures which are read and written.
-PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+PICTURE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp")
 QUALITY = within(1, 100, "quality of the pictures")
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from engine.api import ErrorCode
-from engine.api.saving import PictureFormat
+from engine.api.saving import JPEG_SUFFIXES, PictureFormat
 from engine.api.sentences import sentence
 from engine.errors import EngineError
 from engine.file_paths import is_folder
@@ -16,8 +16,7 @@ from engine.file_paths import is_folder
 _FORMATS = {
     ".png": PictureFormat.PNG,
     ".webp": PictureFormat.WEBP,
-    ".jpg": PictureFormat.JPEG,
-    ".jpeg": PictureFormat.JPEG,
+    **dict.fromkeys(JPEG_SUFFIXES, PictureFormat.JPEG),
 }
 # Suffixes of pictures that are refused.
 _OTHERS = frozenset({".avif", ".bmp", ".gif", ".tif", ".tiff"})

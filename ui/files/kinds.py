@@ -4,6 +4,12 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple
 
+from PySide6.QtCore import QCoreApplication
+
+from engine.api.saving import PICTURE_SUFFIXES
+
+translate = QCoreApplication.translate
+PICTURE_PATTERNS = " ".join(f"*{suffix}" for suffix in PICTURE_SUFFIXES)
 _KIND = re.compile(r"(?P<title>.*?)\s*\((?P<patterns>[^()]*)\)\s*")
 
 
@@ -20,6 +26,11 @@ class FileKind(NamedTuple):
 
     title: str
     patterns: tuple[str, ...]
+
+
+def picture_kinds() -> str:
+    """Return the kind of the pictures that are read."""
+    return translate("files", "Pictures ({endings})").format(endings=PICTURE_PATTERNS)
 
 
 def kinds_of(text: str) -> list[FileKind]:

@@ -17,6 +17,7 @@ from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.drop_spots import DropSpot
 from ui.files.chooser import FileChooser
+from ui.files.kinds import picture_kinds
 from ui.gallery.labels import unreadable_picture
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
@@ -75,7 +76,7 @@ class InputPanel(QWidget):
             self,
             self.tr("Start from a picture"),
             nearest_folder(self._session.gallery.folder),
-            self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
+            picture_kinds(),
         )
         if name:
             self.start_from(name)

@@ -17,6 +17,7 @@ from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
 from ui.drop_spots import DropSpot
 from ui.files.chooser import FileChooser
+from ui.files.kinds import picture_kinds
 from ui.panels.card_list import CardList
 from ui.panels.card_pictures import CardPictures
 from ui.theme.metrics import S
@@ -27,7 +28,6 @@ from ui.widgets.labels import breakable, plain_label
 if TYPE_CHECKING:
     from ui.panels.layer_card import LayerCard
 
-_PICTURES = "*.png *.jpg *.jpeg *.webp"
 _WEIGHTS = "*.safetensors *.sft *.pth *.pt *.ckpt *.bin *.onnx"
 # The thickness of the mark between cards.
 _MARK = 3
@@ -258,8 +258,7 @@ class LayerPanel(CardList["LayerCard"]):
 
     def _ask_for_picture(self, title: str) -> Path | None:
         folder = nearest_folder(self._session.gallery.folder)
-        kinds = self.tr("Pictures ({endings})").format(endings=_PICTURES)
-        name = FileChooser.open_file(self, title, folder, kinds)
+        name = FileChooser.open_file(self, title, folder, picture_kinds())
         return Path(name) if name else None
 
     def _ask(self, title: str, endings: str) -> Path | None:

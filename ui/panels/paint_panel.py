@@ -15,6 +15,7 @@ from engine.api.masks import Margins, blur_reach, default_blur, part_around
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.files.chooser import FileChooser
+from ui.files.kinds import picture_kinds
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
 from ui.panels.paint_bar import PaintBar
 from ui.picture_levels import PictureLevels, make_levels
@@ -259,7 +260,7 @@ class PaintPanel(QWidget):
             self,
             self.tr("Open a mask"),
             nearest_folder(self._session.gallery.folder),
-            self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
+            picture_kinds(),
         )
         if name:
             size = self.layer.mask.size()

@@ -13,6 +13,7 @@ from app.paths import nearest_folder
 from app.session import Session
 from ui.drop_spots import DropSpot
 from ui.files.chooser import FileChooser
+from ui.files.kinds import picture_kinds
 from ui.gallery.labels import unreadable_picture
 from ui.panels.card_list import CardList, ListedCard
 from ui.panels.card_pictures import CardPictures
@@ -80,8 +81,7 @@ class ReferencePanel(CardList[ReferenceCard]):
     def choose_picture(self) -> None:
         """Ask for a picture, and add it."""
         title, folder = self.tr("A reference picture"), self._session.gallery.folder
-        kinds = self.tr("Pictures (*.png *.jpg *.jpeg *.webp)")
-        name = FileChooser.open_file(self, title, nearest_folder(folder), kinds)
+        name = FileChooser.open_file(self, title, nearest_folder(folder), picture_kinds())
         if name:
             self.take(Path(name))
 

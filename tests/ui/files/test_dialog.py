@@ -11,10 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.api.saving import PICTURE_SUFFIXES
 from tests.ui.test_accessibility import unnamed
 from ui.files.chooser import FileChooser, system_has_dialog
 from ui.files.dialog import FileDialog
-from ui.files.kinds import FileQuestion, kinds_of
+from ui.files.kinds import FileQuestion, kinds_of, picture_kinds
 from ui.theme.theme import Theme
 
 PICTURES = "Pictures (*.png *.jpg)"
@@ -264,3 +265,10 @@ def test_the_systems_dialog_comes_first(
     parent = QPushButton()
     qtbot.addWidget(parent)
     assert FileChooser.open_file(parent, "", str(folder), PICTURES) == "/from/the/system"
+
+
+def test_questions_for_pictures_offer_every_kind_that_is_read() -> None:
+    # Browsers on Windows save JPEG files as .jfif.
+    (kind,) = kinds_of(picture_kinds())
+    assert kind.patterns == tuple(f"*{suffix}" for suffix in PICTURE_SUFFIXES)
+    assert {"*.jfif", "*.jpe", "*.jpeg", "*.png"} <= {*kind.patterns}
