@@ -251,6 +251,7 @@ class Session(QObject):
             self._uses(),
             self,
         )
+        self.opening.use_model = self.model.use
 
     def _uses(self) -> dict[ModelKind, Use]:
         """Return what is done with the user's models that are no checkpoints and no parts."""

@@ -308,16 +308,23 @@ class Drops(QObject):
 
     def _offer_words(self, kind: FileKind) -> tuple[str, str]:
         used = self.tr("It is used where it lies.")
+        untold = (
+            self.tr("Use this file"),
+            self.tr("As what it is: a model, a LoRA, a ControlNet, an upscaler."),
+        )
         return {
             FileKind.LORA: (self.tr("Add this LoRA"), used),
             FileKind.EMBEDDING: (
                 self.tr("An embedding"),
                 self.tr("It acts where a prompt names it."),
             ),
-            FileKind.OPAQUE: (
-                self.tr("Use this file"),
-                self.tr("As a model or a LoRA, where it lies."),
+            FileKind.CONTROLNET: (
+                self.tr("Use this ControlNet"),
+                self.tr("It follows a picture that you choose."),
             ),
+            FileKind.VAE: (self.tr("Use this VAE"), self.tr("With the model that is chosen.")),
+            FileKind.OPAQUE: untold,
+            FileKind.UNTOLD: untold,
             FileKind.FOREIGN: (
                 self.tr("This file cannot be used"),
                 self.tr("Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP."),

@@ -57,11 +57,13 @@ class ModelCommands(QObject):
         """Return True for a person's own file: the starter belongs to the application."""
         return not self._store.is_starter(model)
 
-    def use(self, model: ModelInfo) -> None:
-        """Put a model into the form, at the place for its kind."""
-        if self.can_use(model):
+    def use(self, model: ModelInfo) -> bool:
+        """Put a model into the form, at the place for its kind; return False if there is none."""
+        can_use = self.can_use(model)
+        if can_use:
             self._uses[model.kind](model)
             self.used.emit()
+        return can_use
 
     def _use_checkpoint(self, model: ModelInfo) -> None:
         self._checkpoint.open(Path(model.path), model_name(model))

@@ -1,6 +1,6 @@
 """Opens files that were dropped, chosen or named at the start, each as the kind of file it is."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -16,8 +16,12 @@ from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
 from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo
-from engine.api.model_files import ModelInfo
+from engine.api.messages import QueryFailed
+from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.model_messages import ModelsFound, ModelsListed
 from engine.api.values import ErrorInfo
+
+_MAY_BE_CHECKPOINTS = (ModelKind.CHECKPOINT, ModelKind.DENOISER, ModelKind.OTHER)
 
 
 class Opening(QObject):
@@ -41,7 +45,15 @@ class Opening(QObject):
         self._pictures, self._checkpoint, self._lora = pictures, checkpoint, lora
         # The files that the engine reads, and True for those that may become the checkpoint.
         self._reading: dict[str, bool] = {}
+        # Puts a described model at its place in the form; False where there is none.
+        self.use_model: Callable[[ModelInfo], bool] = lambda _: False
+        # The files that the engine describes, by the numbers of the questions.
+        self._described: dict[int, Path] = {}
+        self._client = state.client
         store.looked.connect(self._on_looked)
+        self._client.models_found.connect(self._on_found)
+        for ended in (self._client.models_listed, self._client.query_failed):
+            ended.connect(self._on_undescribed)
 
     def kind(self, path: Path) -> FileKind:
         """Return the kind of a file that is no picture; reads the file's header."""
@@ -65,6 +77,8 @@ class Opening(QObject):
                 self._explain_embedding(path, path.stem)
             case FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=True)
+            case FileKind.CONTROLNET | FileKind.VAE | FileKind.UNTOLD:
+                self._describe(path)
             case FileKind.FOREIGN:
                 self._refuse(path)
             case FileKind.FOLDER | FileKind.OTHER:
@@ -119,8 +133,30 @@ class Opening(QObject):
         elif isinstance(answer, LoraInfo) and answer.is_embedding:
             self._explain_embedding(file, file.stem)
         elif may_be_checkpoint:
+            self._describe(file)
+
+    def _describe(self, path: Path) -> None:
+        """Have the engine say what a file is: a list of a file alone is its description."""
+        self._described[self._client.list_models((str(path),))] = path
+
+    def _on_found(self, event: ModelsFound) -> None:
+        path = self._described.get(event.query)
+        model = next((one for one in event.models if one.is_read and one.path == str(path)), None)
+        if path is None or model is None:
+            return
+        del self._described[event.query]
+        if model.kind in _MAY_BE_CHECKPOINTS:
             # What is wrong with a file that is none is told below the checkpoint's name.
-            self._checkpoint.open(file)
+            self._checkpoint.open(path)
+        elif not self.use_model(model):
+            what = self.tr("{name} is {purpose}: nothing here has a place for it.")
+            told = what.format(name=path.name[:80], purpose=model.purpose)
+            self._notices.tell(str(model.problem) or told, str(model.hint))
+
+    def _on_undescribed(self, event: ModelsListed | QueryFailed) -> None:
+        path = self._described.pop(event.query, None)
+        if path is not None:
+            self._checkpoint.open(path)
 
     def _refuse(self, path: Path) -> None:
         self._notices.tell(

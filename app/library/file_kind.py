@@ -28,6 +28,16 @@ _EMBEDDED = re.compile(
     rb'"(?:emb_params|clip_[lg]|string_to_param(?:\.[^"]{1,20})?|<[^"<>]{1,100}>)"\s*:\s*\{'
 )
 _EMBEDDING_BYTES = 20_000
+# Keys of ControlNets of every layout, of LLLites and T2I-Adapters; of an autoencoder alone; and of
+# the parts of a checkpoint.
+_CONTROL = re.compile(
+    rb'"(?:[^"]{0,40}\.)?(?:input_hint_block|controlnet_cond_embedding|controlnet_down_blocks'
+    rb'|controlnet_blocks|controlnet_x_embedder|zero_convs)\.|"lllite_|"adapter\.body\.'
+)
+_VAE = re.compile(rb'"decoder\.(?:conv_in|conv1)\.')
+_CHECKPOINT = re.compile(
+    rb'"(?:model\.diffusion_model|first_stage_model|cond_stage_model|conditioner|text_encoders)\.'
+)
 # The first bytes of GGUF files, and of PyTorch's archives and pickles.
 _MAGIC = (b"GGUF", b"PK\x03\x04", b"\x80")
 # The parts of a diffusers folder of which any checkpoint has one.
@@ -40,8 +50,12 @@ class FileKind(Enum):
 
     LORA = auto()
     EMBEDDING = auto()
+    CONTROLNET = auto()
+    VAE = auto()
     # A PyTorch file, which only the engine reads: it may be any kind.
     OPAQUE = auto()
+    # A file with a header that is none of the above, and none of a whole checkpoint.
+    UNTOLD = auto()
     # A folder that is no model itself: there may be models or pictures in it.
     FOLDER = auto()
     # A file that is for something else: neither its name nor its first bytes are those of weights.
@@ -79,8 +93,18 @@ def _kind_by_header(path: Path, _size: int, _modified_ns: int) -> FileKind:
         return FileKind.FOREIGN
     if _KEYS.search(header):
         return FileKind.LORA
-    is_short = len(header) <= _EMBEDDING_BYTES
-    return FileKind.EMBEDDING if is_short and _EMBEDDED.search(header) else FileKind.OTHER
+    if len(header) <= _EMBEDDING_BYTES and _EMBEDDED.search(header):
+        return FileKind.EMBEDDING
+    return _kind_of_network(header)
+
+
+def _kind_of_network(header: bytes) -> FileKind:
+    """Return the kind of a file that is neither a LoRA nor an embedding."""
+    if len(header) <= len(b"{}") or _CHECKPOINT.search(header):
+        return FileKind.OTHER
+    if _CONTROL.search(header):
+        return FileKind.CONTROLNET
+    return FileKind.VAE if _VAE.search(header) else FileKind.UNTOLD
 
 
 def _header(path: Path) -> bytes:

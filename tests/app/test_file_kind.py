@@ -42,11 +42,33 @@ def test_a_pytorch_file_is_left_to_the_engine(tmp_path: Path, name: str) -> None
     assert kind_of(tmp_path / name) is FileKind.OPAQUE
 
 
-@pytest.mark.parametrize("names", [listings.sdxl, listings.ldm_unet, listings.ldm_vae])
-def test_a_checkpoint_and_its_parts_are_none(
-    tmp_path: Path, names: Callable[[], Mapping[str, tuple[int, ...]]]
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (listings.sdxl, FileKind.OTHER),
+        (listings.ldm_unet, FileKind.UNTOLD),
+        (listings.ldm_vae, FileKind.VAE),
+    ],
+)
+def test_a_checkpoint_and_its_parts_are_told_apart(
+    tmp_path: Path, names: Callable[[], Mapping[str, tuple[int, ...]]], kind: FileKind
 ) -> None:
-    assert kind_of(write_sparse(tmp_path / "a.safetensors", names())) is FileKind.OTHER
+    assert kind_of(write_sparse(tmp_path / "a.safetensors", names())) is kind
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "control_model.input_hint_block.0.weight",
+        "controlnet_cond_embedding.conv_in.weight",
+        "controlnet_x_embedder.weight",
+        "lllite_unet_input_blocks_4_1.depth1.0.weight",
+        "adapter.body.0.resnets.0.block1.weight",
+    ],
+)
+def test_a_network_that_follows_pictures_is_a_controlnet(tmp_path: Path, key: str) -> None:
+    path = write_sparse(tmp_path / "a.safetensors", {key: (4, 4)})
+    assert kind_of(path) is FileKind.CONTROLNET
 
 
 @pytest.mark.parametrize(
@@ -71,7 +93,7 @@ def test_weights_under_another_name_are_not_foreign(tmp_path: Path, content: byt
     path.write_bytes(content)
     assert kind_of(path) is FileKind.OTHER
     weights = write_sparse(tmp_path / "mix.part", listings.ldm_unet())
-    assert kind_of(weights) is FileKind.OTHER
+    assert kind_of(weights) is FileKind.UNTOLD
 
 
 def test_a_path_that_no_file_has_is_none(tmp_path: Path) -> None:

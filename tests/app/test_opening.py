@@ -7,6 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.api.lora_files import LoraInfo
+from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.values import ConventionName
 from tests.app.fake_engine import Plan
 from tests.app.loras import lora
@@ -39,6 +40,61 @@ def staged(tmp_path: Path, qtbot: QtBot, files: dict[str, Path]) -> Iterator[Sta
     one.session.process.start()
     yield one
     one.end()
+
+
+CONTROL = {"controlnet_cond_embedding.conv_in.weight": (4, 4)}
+UPSCALER = {"model.0.weight": (4, 4)}
+VAE = {"decoder.conv_in.weight": (4, 4)}
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "problem"),
+    [
+        (CONTROL, ModelKind.CONTROLNET, ""),
+        (VAE, ModelKind.VAE, ""),
+        (UPSCALER, ModelKind.UPSCALER, ""),
+        (CONTROL, ModelKind.CONTROLNET, "It is for another kind of model."),
+        (UPSCALER, ModelKind.TEXT_ENCODER, ""),
+    ],
+)
+def test_a_network_that_is_no_model_goes_to_its_own_place(
+    tmp_path: Path,
+    qtbot: QtBot,
+    names: dict[str, tuple[int, ...]],
+    kind: ModelKind,
+    problem: str,
+) -> None:
+    """Once any such file became the model, with a message that it is none."""
+    path = write_sparse(tmp_path / "net.safetensors", names)
+    model = ModelInfo(
+        path=str(path), name="net", root="", size=1, modified_ns=1, kind=kind, problem=problem
+    )
+    staged = Staged(tmp_path / "own", qtbot, fake_command(Plan(models=(model,))), QUICK)
+    staged.session.process.start()
+    form = staged.session.generation
+    before = form.checkpoint
+    staged.session.open_file(path)
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    assert form.checkpoint == before
+    (notice,) = staged.session.notices.notices
+    places = {
+        ModelKind.CONTROLNET: lambda: form.controls[0].network,
+        ModelKind.VAE: lambda: form.declaration.components.vae,
+        ModelKind.UPSCALER: lambda: form.second_passes[0].upscaler,
+    }
+    if problem or kind not in places:
+        assert (problem or "net.safetensors is") in notice.message
+    else:
+        assert places[kind]() == str(path)
+    staged.end()
+
+
+def test_a_network_that_the_engine_cannot_describe_becomes_the_model(
+    staged: Staged, tmp_path: Path
+) -> None:
+    path = write_sparse(tmp_path / "net.safetensors", UPSCALER)
+    staged.session.open_file(path)
+    staged.wait(lambda: staged.session.generation.checkpoint == path)
 
 
 def listed(staged: Staged) -> list[str]:
