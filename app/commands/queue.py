@@ -23,6 +23,8 @@ from engine.errors import EngineError
 
 # A request that lets the engine choose the device.
 _ANY = "auto"
+# The topic of notices on the order: jobs are moved by several steps.
+_ORDER = "order of the queue"
 
 
 class QueueCommands(QObject):
@@ -53,7 +55,7 @@ class QueueCommands(QObject):
         moved = frozenset(jobs)
         first = next((job.id for job in self._waiting() if job.id not in moved), None)
         if first is not None:
-            self._queue.move(jobs, first)
+            self.place(jobs, first)
 
     def move(self, jobs: Sequence[str], by: int) -> None:
         """Move waiting jobs, together, one place up (`by` is -1) or down (1)."""
@@ -65,7 +67,29 @@ class QueueCommands(QObject):
         rest = [name for name in waiting if name not in named]
         target = max(0, places[0] - 1) if by < 0 else places[0] + 1
         moved = [waiting[place] for place in places]
-        self._queue.move(moved, rest[target] if target < len(rest) else None)
+        self.place(moved, rest[target] if target < len(rest) else None)
+
+    def place(self, jobs: Sequence[str], before: str | None) -> None:
+        """Put waiting jobs before another job, which can be undone; with None behind all others."""
+        order = [job.id for job in self._waiting()]
+        self._queue.move(jobs, before)
+        known, named = frozenset(order), frozenset(jobs) - {before}
+        rest = [name for name in order if name not in named]
+        at = rest.index(before) if before in known else len(rest)
+        # The queue itself has the other order a moment later.
+        if [*rest[:at], *(name for name in jobs if name in known & named), *rest[at:]] == order:
+            return
+
+        def undo() -> None:
+            since = [job.id for job in self._waiting() if job.id not in known]
+            self._queue.move([*order, *since], None)
+
+        self._notices.tell(
+            self.tr("The queue has another order."),
+            actions=(NoticeAction.UNDO_CHANGE,),
+            topic=_ORDER,
+            undo=undo,
+        )
 
     def duplicate(self, jobs: Sequence[str]) -> None:
         """Queue each job once more, behind it, with a new seed."""

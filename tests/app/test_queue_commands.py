@@ -77,6 +77,30 @@ def test_jobs_move_together_up_and_down(
     assert waiting(staged)[:-1] == order
 
 
+def test_another_order_can_be_undone_step_by_step(staged: Staged) -> None:
+    session = staged.session
+    commands = session.jobs_in_queue
+    commands.to_front(ids(staged, "four"))
+    staged.wait(lambda: waiting(staged) == ("four", "one", "two", "three"))
+    commands.move(ids(staged, "four"), 1)
+    staged.wait(lambda: waiting(staged) == ("one", "four", "two", "three"))
+    commands.place(ids(staged, "three"), ids(staged, "one")[0])
+    staged.wait(lambda: waiting(staged) == ("three", "one", "four", "two"))
+    (notice,) = session.notices.notices
+    assert notice.undo is not None
+    staged.queue.submit(generation_of(staged.queue.jobs[0]), staged.paths.output)
+    staged.wait(lambda: len(staged.queue.jobs) == len(PROMPTS) + 1)
+    added = waiting(staged)[-1]
+    for order in (("one", "four", "two", "three"), ("four", "one", "two", "three"), PROMPTS):
+        session.remedies.undo_latest()
+        staged.wait(lambda order=order: waiting(staged) == (*order, added))
+
+
+def test_an_order_that_stays_is_not_told(staged: Staged) -> None:
+    staged.session.jobs_in_queue.move(ids(staged, "one"), -1)
+    assert staged.session.notices.notices == ()
+
+
 class Counted(list[str]):
     """Names of which those that are looked for are counted."""
 

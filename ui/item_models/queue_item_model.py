@@ -133,7 +133,7 @@ class QueueItemModel(QAbstractListModel):
         if data.hasFormat(_MIME):
             jobs = data.data(_MIME).toStdString().split("\n")
             target = parent.row() if parent.isValid() else row
-            self._session.queue.move(jobs, self._waiting_from(target, frozenset(jobs)))
+            self._session.jobs_in_queue.place(jobs, self._waiting_from(target, frozenset(jobs)))
         return False
 
     def _waiting_from(self, row: int, moved: Set[str]) -> str | None:
