@@ -202,12 +202,21 @@ class Shortcuts:
             [self.reset],
             words=translate("Settings", "shortcuts keyboard"),
         )
+        yield self._pasting()
         for name in ActionName:
             row = self.rows[name] = ShortcutRow(self._actions, self._theme, name)
             row.chosen.connect(partial(self._choose, name))
             row.taken_over.connect(partial(self._take_over, name))
             row.reset.connect(partial(self._reset, name))
             yield row
+
+    def _pasting(self) -> SettingRow:
+        """Return the row of the key that pastes, which is every program's and no other."""
+        title = translate("Settings", "Paste a picture, a model or settings")
+        key, shown = KeyButton(title), shown_key(QKeySequence(QKeySequence.StandardKey.Paste))
+        key.show_key(shown)
+        key.setEnabled(False)
+        return SettingRow(title, "", [key], least=_LEAST, words=shown)
 
     def set_keys(self, keys: dict[ActionName, str]) -> None:
         """Give actions these keys, "" for none; the usual one of an action is not kept."""

@@ -14,6 +14,7 @@ from ui.actions import ActionName, Actions, usual_keys
 from ui.key_texts import portable
 from ui.places import Place
 from ui.settings.page import SettingsPage
+from ui.settings.shortcuts import KeyButton
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -36,6 +37,14 @@ def test_f1_shows_the_shortcuts(desk: Desk) -> None:
     assert desk.window.places.place is Place.SETTINGS
     (page,) = desk.window.findChildren(SettingsPage)
     desk.wait(lambda: page.sections[page.navigation.currentRow()].title == "Shortcuts")
+
+
+def test_the_key_that_pastes_is_in_the_list(desk: Desk, page: SettingsPage) -> None:
+    """It is the same in every program, and cannot be changed."""
+    (section,) = [one for one in page.sections if one.title == "Shortcuts"]
+    (row,) = [row for row in section.made if row.title.text().startswith("Paste")]
+    (button,) = row.findChildren(KeyButton)
+    assert (button.text(), button.isEnabled()) == ("Ctrl+V", False)
 
 
 def test_a_pressed_key_is_that_of_the_action_and_kept(desk: Desk, page: SettingsPage) -> None:
