@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
+from app.notices.notices import NoticeState
 from ui.picture_actions import reveal
 
 NAME = "a red house, at night #1.png"
@@ -18,6 +19,7 @@ class Desktop:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch, status: int) -> None:
         self.opened: list[Path] = []
+        self.opens = True
         self.arguments = folder / "arguments"
         program = folder / "dbus-send"
         program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {self.arguments}\nexit {status}\n')
@@ -29,17 +31,31 @@ class Desktop:
         patch.setattr("ui.picture_actions.QStandardPaths.findExecutable", find)
         patch.setattr("ui.picture_actions.QDesktopServices.openUrl", self._open)
 
-    def _open(self, url: QUrl) -> None:
+    def _open(self, url: QUrl) -> bool:
         self.opened.append(Path(url.toLocalFile()))
+        return self.opens
 
 
 def test_the_folder_is_opened_where_no_file_manager_answers(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desktop = Desktop(tmp_path, monkeypatch, status=1)
-    reveal(str(tmp_path / NAME))
+    reveal(str(tmp_path / NAME), NoticeState())
     qtbot.waitUntil(lambda: desktop.opened == [tmp_path])
     assert "--print-reply" in desktop.arguments.read_text()
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_folder_that_no_program_shows_is_named(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, opens: bool
+) -> None:
+    """Once nothing happened at all."""
+    desktop, notices = Desktop(tmp_path, monkeypatch, status=1), NoticeState()
+    desktop.opens = opens
+    reveal(str(tmp_path / NAME), notices)
+    qtbot.waitUntil(lambda: desktop.opened == [tmp_path])
+    hints = [notice.hint for notice in notices.notices]
+    assert hints == ([] if opens else [str(tmp_path)])
 
 
 def test_a_file_whose_name_has_a_comma_is_one_file(
@@ -47,7 +63,7 @@ def test_a_file_whose_name_has_a_comma_is_one_file(
 ) -> None:
     """`dbus-send` takes a comma for the end of an entry."""
     desktop = Desktop(tmp_path, monkeypatch, status=0)
-    reveal(str(tmp_path / NAME))
+    reveal(str(tmp_path / NAME), NoticeState())
     qtbot.waitUntil(lambda: desktop.arguments.exists() and "string:\n" in _text(desktop))
     (entry,) = [line for line in _text(desktop).splitlines() if line.startswith("array:")]
     assert "," not in entry

@@ -98,7 +98,7 @@ class CreatePage(QWidget):
             ActionName.PROMPT_BY,
             self._with_picture(lambda path: session.image_prompt.open(Path(path))),
         )
-        on(ActionName.REVEAL, self._with_picture(reveal))
+        on(ActionName.REVEAL, self._with_picture(lambda path: reveal(path, session.notices)))
         on(ActionName.COPY_PATH, self._with_picture(copy_path))
         on(ActionName.SHOW_ORIGINAL, self._with_picture(session.upscales.show_original))
         on(

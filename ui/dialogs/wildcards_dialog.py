@@ -3,8 +3,7 @@
 from functools import partial
 from itertools import chain, count
 
-from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -20,6 +19,7 @@ from app.form.trigger_words import with_words
 from app.library.trash import Trashed
 from app.library.wildcards import WordList, is_list_name
 from app.session import Session
+from ui.picture_actions import open_folder
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -278,7 +278,7 @@ class WildcardsDialog(QDialog):
 
     def _open_folder(self) -> None:
         self._store.folder.mkdir(parents=True, exist_ok=True)
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._store.folder)))
+        open_folder(str(self._store.folder), self._session.notices)
 
 
 def _plain(text: str) -> str:

@@ -53,7 +53,7 @@ class PictureDeeds(QObject):
         self._targets = targets
         self._commands = commands
         self._on(ActionName.TRASH, lambda: commands.trash(self._rows()))
-        self._on(ActionName.REVEAL, lambda: self._with_first(reveal))
+        self._on(ActionName.REVEAL, lambda: self._with_first(self._reveal))
         self._on(ActionName.SHOW_ORIGINAL, lambda: self._with_first(session.upscales.show_original))
         self._on(ActionName.COPY_PATH, self._copy_paths)
         self._on(ActionName.COPY_PICTURE, self._copy_pictures)
@@ -133,6 +133,9 @@ class PictureDeeds(QObject):
         rows = self._rows()[:1]
         if rows:
             act(rows[0].path)
+
+    def _reveal(self, path: str) -> None:
+        reveal(path, self._session.notices)
 
     def _copy_paths(self) -> None:
         copy_path("\n".join(row.path for row in self._rows()))

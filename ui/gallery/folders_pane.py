@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from app.gallery.index import GalleryIndex
 from app.gallery.rows import Facets, FolderState, Root, WatchedFolder
+from app.notices.notices import NoticeState
 from app.paths import nearest_folder
 from ui.delegates.folder_delegate import NOTE_ROLE, FolderDelegate
 from ui.files.chooser import FileChooser
@@ -34,9 +35,9 @@ class FoldersPane(QWidget):
     # Emits the folder that the user chose, None for all, and True if its subfolders belong to it.
     chosen = Signal(object, bool)
 
-    def __init__(self, index: GalleryIndex, theme: Theme) -> None:
+    def __init__(self, index: GalleryIndex, notices: NoticeState, theme: Theme) -> None:
         super().__init__()
-        self._index = index
+        self._index, self._notices = index, notices
         self._theme = theme
         self._facets = Facets()
         # The numbers of pictures in folders, by what is looked into.
@@ -177,7 +178,7 @@ class FoldersPane(QWidget):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.tr("Show in file manager"), lambda: reveal(str(folder)))
+        menu.addAction(self.tr("Show in file manager"), lambda: reveal(str(folder), self._notices))
         if self.remove.isVisible():
             menu.addAction(self.tr("Remove from the Gallery"), self._remove)
         menu.popup(self.list.viewport().mapToGlobal(place))

@@ -60,7 +60,7 @@ class GalleryPage(QWidget):
         self.loader = PictureLoader(self)
         for worker in (self.tiles, self.loader):
             worker.failed.connect(session.notices.tell_error)
-        self.folders = FoldersPane(self._index, theme)
+        self.folders = FoldersPane(self._index, session.notices, theme)
         self.browser = Browser(self._index, self.tiles, self._habits, theme)
         self.details = PictureDetails(theme)
         self.details.setFixedWidth(_DETAILS)

@@ -159,7 +159,7 @@ class FolderRow(QFrame):
             with suppress(OSError):
                 folder.path.mkdir(parents=True)
             self._session.models.folders.look()
-        open_folder(str(folder.path))
+        open_folder(str(folder.path), self._session.notices)
 
     def _is_to_come(self, folder: WatchedFolder) -> bool:
         """Return True for the usual folder of models before anybody made it."""

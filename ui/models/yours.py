@@ -145,7 +145,7 @@ class YourModels(QWidget):
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.list.activated.connect(self._use)
         self.list.trash_wanted.connect(self._trash)
-        self.details.reveal.connect(reveal)
+        self.details.reveal.connect(self._reveal)
         session.models.store.changed.connect(self._on_models)
         session.models.store.listing_changed.connect(self._tell)
         session.checkpoints.families_changed.connect(self._on_models)
@@ -158,6 +158,9 @@ class YourModels(QWidget):
         model = self.current()
         if model is not None:
             self._session.model.use(model)
+
+    def _reveal(self, path: str) -> None:
+        reveal(path, self._session.notices)
 
     def _trash(self) -> None:
         model = self.current()

@@ -193,9 +193,11 @@ class NoticePanel(QWidget):
             NoticeAction.LORA_FOLDERS: self._show_lora_folders,
             NoticeAction.RUNTIMES: lambda: self._show_runtimes(pack_wanted(notice.error)),
             NoticeAction.ABOUT_CHECKPOINT: self._show_checkpoint,
-            NoticeAction.SHOW_STATE: lambda: open_folder(str(self._session.state_folder)),
+            NoticeAction.SHOW_STATE: lambda: open_folder(
+                str(self._session.state_folder), self._session.notices
+            ),
             NoticeAction.SHOW_SETTINGS: lambda: open_folder(
-                str(self._session.settings.path.parent)
+                str(self._session.settings.path.parent), self._session.notices
             ),
         }
         if action in asked:

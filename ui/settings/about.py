@@ -139,4 +139,4 @@ def _rows(session: Session, theme: Theme) -> Iterator[SettingRow]:
     )
     yield ReportRow(session, session.logs)
     yield LicencesRow(session, theme)
-    yield file_row(session.settings)
+    yield file_row(session.settings, session.notices)

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QCoreApplication, QUrl
-from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.notices.notices import NoticeState
 from app.paths import usual_folders
 from app.session import Session
 from app.settings.values import stated
@@ -14,6 +15,7 @@ from app.settings_state import SettingsState
 from engine.api.saving import PictureFormat
 from ui.actions import ActionName, Actions
 from ui.bind import bind_shown
+from ui.picture_actions import open_folder
 from ui.settings.devices_section import DevicesSection
 from ui.settings.fields import FileNameField, FolderField
 from ui.settings.labels import format_choices, language_choices, look_choices
@@ -190,12 +192,10 @@ def _update_rows(session: Session, actions: Actions) -> Iterator[SettingRow]:
     )
 
 
-def file_row(settings: SettingsState) -> SettingRow:
+def file_row(settings: SettingsState, notices: NoticeState) -> SettingRow:
     """Return the row on the file of the settings."""
     opened = QPushButton(translate("Settings", "Open its folder"))
-    opened.clicked.connect(
-        lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(settings.path.parent)))
-    )
+    opened.clicked.connect(lambda: open_folder(str(settings.path.parent), notices))
     words = translate(
         "Settings", "All settings are in {path}. What you change there acts at once, too."
     )
