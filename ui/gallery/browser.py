@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import compress
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.gallery.habits import GalleryHabits
@@ -128,6 +128,12 @@ class Browser(QWidget):
         self._stop_awaiting()
         self.search.words.setFocus()
         self.search.words.selectAll()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Place the tiles anew where the text is read from the other side."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.LayoutDirectionChange:
+            self.grid.lay_out()
 
     def _stop_awaiting(self) -> None:
         self._is_awaited = False

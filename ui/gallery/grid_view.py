@@ -80,7 +80,7 @@ class GridView(QListView):
         self.setMouseTracking(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAccessibleName(self.tr("Pictures"))
-        model.modelReset.connect(self._lay_out)
+        model.modelReset.connect(self.lay_out)
         self.doubleClicked.connect(self.opened)
         theme.changed.connect(self.viewport().update)
 
@@ -94,7 +94,7 @@ class GridView(QListView):
         side = min(max(side, LEAST_SIDE), MOST_SIDE)
         if side != self._side:
             self._side = side
-            self._keeping_place(self._lay_out)
+            self._keeping_place(self.lay_out)
             self.side_changed.emit(side)
 
     def rows(self) -> list[int]:
@@ -174,7 +174,7 @@ class GridView(QListView):
 
     def doItemsLayout(self) -> None:  # noqa: N802 (Qt's name)
         """Lay the tiles out."""
-        self._lay_out()
+        self.lay_out()
 
     def updateGeometries(self) -> None:  # noqa: N802 (Qt's name)
         """Set the scroll bar's range to the grid's height."""
@@ -240,7 +240,7 @@ class GridView(QListView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
         """Lay the tiles out in the new width; the picture in the middle stays."""
         if event.size().width() != event.oldSize().width():
-            self._keeping_place(self._lay_out)
+            self._keeping_place(self.lay_out)
         else:
             self.updateGeometries()
 
@@ -374,7 +374,8 @@ class GridView(QListView):
             self._hovered, self._hovered_section = row, section
             self.viewport().update()
 
-    def _lay_out(self) -> None:
+    def lay_out(self) -> None:
+        """Place the tiles anew."""
         sections = self._grid.sections
         self.layout_ = GridLayout(
             [section.count for section in sections],

@@ -56,6 +56,16 @@ def test_the_pictures_stand_under_their_day(shown: Shown) -> None:
     assert shown.browser.model.sections[0].title == "Today"
 
 
+def test_tiles_change_sides_with_the_direction_of_the_text(shown: Shown) -> None:
+    """Once they stayed until something else laid them out."""
+    grid, first = shown.grid, shown.browser.model.index(0)
+    left = grid.visualRect(first)
+    shown.desk.window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    assert grid.visualRect(first).center().x() > grid.viewport().width() / 2
+    shown.desk.window.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    assert grid.visualRect(first) == left
+
+
 def test_clicks_choose_one_several_and_a_range(shown: Shown) -> None:
     click(shown, 1)
     assert shown.grid.rows() == [1]
