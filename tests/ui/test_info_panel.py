@@ -90,6 +90,23 @@ def test_the_bar_is_almost_full_at_the_end_of_the_estimate(desk: Desk) -> None:
     assert desk.window.dock.status.detail.text() == "almost done"
 
 
+@pytest.mark.parametrize(("height", "least"), [(600, 300), (440, 1)])
+def test_the_title_has_a_line_of_its_own_in_a_narrow_window(
+    desk: Desk, tmp_path: Path, height: int, least: int
+) -> None:
+    """Once only its first letters were seen; in a low window the picture needs the room."""
+    info = desk.window.info
+    desk.resize(1500, height)
+    desk.session.view.choose(picture(tmp_path / "a.png", "a red house"))
+    desk.wait(lambda: info.title.text() == "a red house")
+    at_first = info.height()
+    desk.resize(820, height)
+    desk.wait(lambda: desk.window.width() == 820 and info.title.width() >= least)
+    desk.wait(lambda: (info.height() > at_first) is (least > 1))
+    desk.resize(1500, height)
+    desk.wait(lambda: info.height() == at_first)
+
+
 @pytest.mark.parametrize(("width", "are_words"), [(800, False), (1500, True)])
 def test_buttons_have_words_where_there_is_room_and_no_text_is_cut(
     desk: Desk, tmp_path: Path, width: int, *, are_words: bool

@@ -2,8 +2,17 @@
 
 from pathlib import Path
 
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.session import Session
 from engine.api.request import GenerateRequest
@@ -27,6 +36,8 @@ _BUTTONS = (
 
 # The least width of the picture's words beside buttons with words, in pixels.
 _LEAST_WORDS = 160
+# The height of a window from which on two lines of this panel leave room for the picture.
+_HIGH = 520
 _USE = ActionName.USE_SETTINGS
 _OF_A_PICTURE = (
     *REUSING,
@@ -91,12 +102,16 @@ class InfoPanel(QWidget):
         words.setSpacing(2)
         words.addWidget(self.title)
         words.addWidget(self.detail)
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(M, XS, S, XS)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(M, XS, S, XS)
+        self._row.setSpacing(S)
+        self._row.addLayout(words, 1)
+        self._buttons = row = QHBoxLayout()
         row.setSpacing(S)
-        row.addLayout(words, 1)
+        self._row.addLayout(row)
+        self._row.setAlignment(row, Qt.AlignmentFlag.AlignTrailing)
         # The button and its menu stand together.
-        split = QHBoxLayout()
+        self._split = split = QHBoxLayout()
         split.setSpacing(XS)
         split.addWidget(self.use)
         split.addWidget(self.reuse)
@@ -151,14 +166,35 @@ class InfoPanel(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 (Qt's name)
+        """Fold or unfold in a window of another height, whose lower part moved."""
+        super().moveEvent(event)
+        self._fit()
+
     def _fit(self) -> None:
-        """Show words on the buttons if the picture's words have their room beside them."""
-        worded = (self.use, self.start, self.upscale)
-        for button in worded:
-            button.show_words(shown=True)
-        room = self.width() - self._row.minimumSize().width()
-        for button in worded:
-            button.show_words(shown=room >= _LEAST_WORDS)
+        """Show words on the buttons, else icons, so that the picture's words have their room.
+
+        Where even icons leave none, and the window is high, the buttons are below the words.
+        """
+        beside = self._room(worded=True)
+        folds = False
+        if beside < _LEAST_WORDS:
+            folds = self._room(worded=False) < _LEAST_WORDS and self.window().height() >= _HIGH
+            if folds and beside >= 0:
+                self._room(worded=True)
+        direction = QBoxLayout.Direction
+        self._row.setDirection(direction.TopToBottom if folds else direction.LeftToRight)
+
+    def _room(self, *, worded: bool) -> int:
+        """Show words or icons on the buttons; return the width that is left beside them."""
+        for button in (self.use, self.start, self.upscale):
+            button.show_words(shown=worded)
+        # Only the layout around hears of the buttons' other sizes at once.
+        for layout in (self._split, self._buttons):
+            layout.invalidate()
+        margins = self._row.contentsMargins()
+        taken = margins.left() + margins.right() + self._row.spacing()
+        return self.width() - taken - self._buttons.minimumSize().width()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Enable the actions by the picture on the canvas again."""
