@@ -14,6 +14,7 @@ from app.form.embedding_texts import mentions, spelled, with_mention
 from app.library.file_kind import FileKind, kind_of
 from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
+from app.notices.wording import worded_both
 from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import QueryFailed
@@ -149,9 +150,8 @@ class Opening(QObject):
             # What is wrong with a file that is none is told below the checkpoint's name.
             self._checkpoint.open(path)
         elif not self.use_model(model):
-            what = self.tr("{name} is {purpose}: nothing here has a place for it.")
-            told = what.format(name=path.name[:80], purpose=model.purpose)
-            self._notices.tell(str(model.problem) or told, str(model.hint))
+            told = self.tr("{name} has no place in the form.").format(name=path.name[:80])
+            self._notices.tell(told, worded_both(model.problem, model.hint))
 
     def _on_undescribed(self, event: ModelsListed | QueryFailed) -> None:
         path = self._described.pop(event.query, None)

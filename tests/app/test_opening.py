@@ -83,7 +83,8 @@ def test_a_network_that_is_no_model_goes_to_its_own_place(
         ModelKind.UPSCALER: lambda: form.second_passes[0].upscaler,
     }
     if problem or kind not in places:
-        assert (problem or "net.safetensors is") in notice.message
+        assert notice.message.startswith("net.safetensors has no place")
+        assert notice.hint == problem
     else:
         assert places[kind]() == str(path)
     staged.end()

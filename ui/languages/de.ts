@@ -971,8 +971,8 @@
    <translation>Ein Embedding</translation>
   </message>
   <message>
-   <source>As a model or a LoRA, where it lies.</source>
-   <translation>Als Modell oder LoRA, dort, wo sie liegt.</translation>
+   <source>As what it is: a model, a LoRA, a ControlNet, an upscaler.</source>
+   <translation>Als das, was es ist: Modell, LoRA, ControlNet oder Upscaler.</translation>
   </message>
   <message>
    <source>How it was made, whichever program made it.</source>
@@ -981,6 +981,10 @@
   <message>
    <source>It acts where a prompt names it.</source>
    <translation>Es wirkt, wo ein Prompt es nennt.</translation>
+  </message>
+  <message>
+   <source>It follows a picture that you choose.</source>
+   <translation>Es folgt einem Bild, das Sie wählen.</translation>
   </message>
   <message>
    <source>It is changed or combined as the prompt says.</source>
@@ -1047,12 +1051,24 @@
    <translation>Seine Einstellungen verwenden</translation>
   </message>
   <message>
+   <source>Use this ControlNet</source>
+   <translation>Dieses ControlNet verwenden</translation>
+  </message>
+  <message>
+   <source>Use this VAE</source>
+   <translation>Diese VAE verwenden</translation>
+  </message>
+  <message>
    <source>Use this file</source>
    <translation>Diese Datei verwenden</translation>
   </message>
   <message>
    <source>Use this model</source>
    <translation>Dieses Modell verwenden</translation>
+  </message>
+  <message>
+   <source>With the model that is chosen.</source>
+   <translation>Mit dem gewählten Modell.</translation>
   </message>
  </context>
  <context>
@@ -1951,10 +1967,6 @@
    <translation>Bild zu Bild: von einem Bild ausgehen…</translation>
   </message>
   <message>
-   <source>Pictures (*.png *.jpg *.jpeg *.webp)</source>
-   <translation>Bilder (*.png *.jpg *.jpeg *.webp)</translation>
-  </message>
-  <message>
    <source>Remove the start picture</source>
    <translation>Ausgangsbild entfernen</translation>
   </message>
@@ -2200,10 +2212,6 @@
   <message>
    <source>Image prompts</source>
    <translation>Bild-Prompts</translation>
-  </message>
-  <message>
-   <source>Pictures ({endings})</source>
-   <translation>Bilder ({endings})</translation>
   </message>
   <message>
    <source>Replace the picture</source>
@@ -2479,8 +2487,8 @@
  <context>
   <name>MainWindow</name>
   <message>
-   <source>Models and pictures (*.safetensors *.sft *.gguf *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;All files (*)</source>
-   <translation>Modelle und Bilder (*.safetensors *.sft *.gguf *.ckpt *.pt *.png *.jpg *.jpeg *.webp);;Alle Dateien (*)</translation>
+   <source>Models and pictures (*.safetensors *.sft *.gguf *.ckpt *.pt {pictures});;All files (*)</source>
+   <translation>Modelle und Bilder (*.safetensors *.sft *.gguf *.ckpt *.pt {pictures});;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Open a model or a picture</source>
@@ -2965,6 +2973,10 @@
    <translation>{name} ist nicht verwendbar.</translation>
   </message>
   <message>
+   <source>{name} has no place in the form.</source>
+   <translation>{name} hat im Formular keinen Platz.</translation>
+  </message>
+  <message>
    <source>{name} is an embedding: it acts where a prompt names it.</source>
    <translation>{name} ist ein Embedding: Es wirkt, wo ein Prompt es nennt.</translation>
   </message>
@@ -3091,10 +3103,6 @@
    <source>Open a mask</source>
    <translation>Maske öffnen</translation>
   </message>
-  <message>
-   <source>Pictures (*.png *.jpg *.jpeg *.webp)</source>
-   <translation>Bilder (*.png *.jpg *.jpeg *.webp)</translation>
-  </message>
  </context>
  <context>
   <name>PaintView</name>
@@ -3194,6 +3202,10 @@
   <message>
    <source>Copy all</source>
    <translation>Alles kopieren</translation>
+  </message>
+  <message>
+   <source>Copy settings</source>
+   <translation>Einstellungen kopieren</translation>
   </message>
   <message>
    <source>How it was made</source>
@@ -3501,6 +3513,10 @@
    <translation>Es hat die Warteschlange verlassen; „Erzeugen“ stellt es mit Ihren Änderungen wieder hinein.</translation>
   </message>
   <message>
+   <source>The queue has another order.</source>
+   <translation>Die Warteschlange hat eine andere Reihenfolge.</translation>
+  </message>
+  <message>
    <source>This picture's settings are in the form.</source>
    <translation>Die Einstellungen dieses Bildes stehen im Formular.</translation>
   </message>
@@ -3658,10 +3674,6 @@
   <message>
    <source>Add a reference picture…</source>
    <translation>Referenzbild hinzufügen…</translation>
-  </message>
-  <message>
-   <source>Pictures (*.png *.jpg *.jpeg *.webp)</source>
-   <translation>Bilder (*.png *.jpg *.jpeg *.webp)</translation>
   </message>
   <message>
    <source>Reference pictures</source>
@@ -4291,6 +4303,10 @@
   <message>
    <source>Parts that make Safelight faster on certain devices.</source>
    <translation>Teile, die Safelight auf bestimmten Geräten schneller machen.</translation>
+  </message>
+  <message>
+   <source>Paste a picture, a model or settings</source>
+   <translation>Ein Bild, ein Modell oder Einstellungen einfügen</translation>
   </message>
   <message>
    <source>Pictures</source>
@@ -11289,6 +11305,10 @@
    <translation>Es wurde darauf trainiert, einer solchen Karte zu folgen, und braucht kein Netz.</translation>
   </message>
   <message>
+   <source>No program on this computer shows folders.</source>
+   <translation>Kein Programm auf diesem Computer zeigt Ordner.</translation>
+  </message>
+  <message>
    <source>None yet</source>
    <translation>Noch keines</translation>
   </message>
@@ -11299,6 +11319,10 @@
   <message>
    <source>Pictures</source>
    <translation>Bilder</translation>
+  </message>
+  <message>
+   <source>Pictures ({endings})</source>
+   <translation>Bilder ({endings})</translation>
   </message>
   <message>
    <source>The fitting one</source>
