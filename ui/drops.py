@@ -1,6 +1,7 @@
 """Files that are dragged over the window: cards for what can be done with them, and the drop."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,9 +9,12 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
+from app.form.masks import PASTED
+from app.form.other_formats import is_of_other_format, keep_as_png
 from app.library.file_kind import FileKind
 from app.library.gallery import is_picture
 from app.session import Session
+from engine.api.values import ErrorInfo
 from ui.create.page import CreatePage
 from ui.drop_spots import DropSpot
 from ui.places import Place, Places
@@ -240,12 +244,10 @@ class Drops(QObject):
 
         `others` are dropped with it.
         """
-        start = DropOffer(
-            self.tr("Start from it"),
-            self.tr("It is redrawn, all of it or a part."),
-            lambda: self._page.form.inputs.start_from(str(file)),
-        )
-        steering = [start, *self._layer_offers(file)]
+        steering = self._steering_offers(file)
+        if is_of_other_format(file):
+            takes = (partial(self._take_as_png, file, at) for at in range(len(steering)))
+            return [offer._replace(take=take) for offer, take in zip(steering, takes, strict=True)]
         if ours:
             # A button already reuses its settings, and the drag may be accidental.
             return steering
@@ -257,6 +259,30 @@ class Drops(QObject):
             lambda: self._session.open_file(file),
         )
         return [use, *steering]
+
+    def _take_as_png(self, file: Path, at: int) -> None:
+        """Keep a picture of a format that only begins something, and do what a card offers."""
+        session = self._session
+        folder = session.state_folder / PASTED
+
+        def take(kept: Path | ErrorInfo) -> None:
+            if isinstance(kept, ErrorInfo):
+                session.notices.tell_error(kept)
+                return
+            offers = self._steering_offers(kept)
+            if at < len(offers):
+                self.take(offers[at])
+
+        session.background.run(lambda: keep_as_png(file, folder), take)
+
+    def _steering_offers(self, file: Path) -> list[DropOffer]:
+        """Return the cards of what a picture can do for the next one."""
+        start = DropOffer(
+            self.tr("Start from it"),
+            self.tr("It is redrawn, all of it or a part."),
+            lambda: self._page.form.inputs.start_from(str(file)),
+        )
+        return [start, *self._layer_offers(file)]
 
     def _other_offers(self, file: Path, others: Sequence[Path]) -> list[DropOffer]:
         """Return the cards for a folder, or a file that is no picture."""

@@ -272,11 +272,11 @@ def test_a_card_promises_no_more_of_a_file_than_is_known(
 def test_a_file_that_is_for_something_else_is_refused_with_the_reason(
     desk: Desk, tmp_path: Path, place: Place
 ) -> None:
-    """A GIF that was dropped became the model."""
+    """A film that was dropped became the model."""
     window, before = desk.window, desk.session.generation.checkpoint
     window.places.open(place)
-    file = tmp_path / "clip.gif"
-    file.write_bytes(b"GIF89a")
+    file = tmp_path / "clip.mp4"
+    file.write_bytes(b"\0\0\0\x20ftypisom")
     data = drag(window, file)
     (card,) = window.drops.overlay.cards
     assert "cannot be used" in card.findChildren(QLabel)[0].text()

@@ -71,6 +71,36 @@ def test_a_picture_is_pasted_as_it_would_be_dropped(
     assert "file:" not in state.prompt
 
 
+@pytest.mark.parametrize("suffix", [".gif", ".avif"])
+def test_a_picture_of_another_format_is_started_from_as_png(
+    desk: Desk, tmp_path: Path, suffix: str
+) -> None:
+    """Of an animation the first frame is taken."""
+    path = tmp_path / f"moving{suffix}"
+    frames = [Image.new("RGB", (64, 48), colour) for colour in ("red", "blue")]
+    frames[0].save(path, save_all=True, append_images=frames[1:], quality=100)
+    copy(path, as_file=True)
+    press_paste(desk, in_prompt=False)
+    state = desk.session.generation
+    desk.wait(lambda: state.input_path(InputRole.INIT) is not None)
+    with Image.open(state.input_path(InputRole.INIT) or "") as kept:
+        red, green, blue = kept.convert("RGB").getpixel((32, 24))  # pyright: ignore
+        assert (kept.format, kept.size) == ("PNG", (64, 48))
+    assert red > 240 > 20 > max(green, blue)
+
+
+def test_a_picture_of_another_format_that_is_damaged_is_told(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "moving.gif"
+    path.write_bytes(b"GIF89a and no more")
+    copy(path, as_file=True)
+    press_paste(desk, in_prompt=False)
+    desk.wait(lambda: bool(desk.session.notices.notices))
+    (notice,) = desk.session.notices.notices
+    assert "moving.gif" in notice.message
+    assert "GIF or AVIF" in notice.hint
+    assert desk.session.generation.input_path(InputRole.INIT) is None
+
+
 def test_a_picture_that_cannot_be_kept_is_told(desk: Desk, photo: Path) -> None:
     (desk.session.state_folder / "pasted").write_bytes(b"no folder")
     copy(photo, as_file=False)

@@ -12594,6 +12594,10 @@
  <context>
   <name>masks</name>
   <message>
+   <source>Choose a PNG, JPEG, WebP, GIF or AVIF file.</source>
+   <translation>Wählen Sie eine PNG-, JPEG-, WebP-, GIF- oder AVIF-Datei.</translation>
+  </message>
+  <message>
    <source>Make room on the disk, or name another folder in SAFELIGHT_STATE.</source>
    <translation>Platz auf dem Datenträger schaffen oder in SAFELIGHT_STATE einen anderen Ordner nennen.</translation>
   </message>
@@ -12604,6 +12608,10 @@
   <message>
    <source>The picture cannot be kept in {folder}.</source>
    <translation>Das Bild kann nicht in {folder} aufbewahrt werden.</translation>
+  </message>
+  <message>
+   <source>{name} cannot be read as a picture.</source>
+   <translation>{name} lässt sich nicht als Bild lesen.</translation>
   </message>
  </context>
  <context>

@@ -1,0 +1,40 @@
+"""Pictures in formats that only begin something: a GIF's first frame and AVIF, kept as PNG."""
+
+from io import BytesIO
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from app.decoding import MAX_PIXELS
+from app.form.masks import keep_pasted
+from engine.api.values import ErrorCode, ErrorInfo
+
+translate = QCoreApplication.translate
+_FORMATS = {".gif": "GIF", ".avif": "AVIF"}
+
+
+def is_of_other_format(path: Path) -> bool:
+    """Return True for the name of a picture that is kept as PNG before it is used."""
+    return path.suffix.lower() in _FORMATS
+
+
+def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
+    """Keep a picture as `keep_pasted` does; return the PNG file's path. For a background thread."""
+    # Here, as the window starts sooner without Pillow.
+    from PIL import ImageOps
+
+    from engine.metadata.opening import PictureFault, open_picture
+
+    content = BytesIO()
+    try:
+        with open_picture(path, tuple(_FORMATS.values()), MAX_PIXELS) as picture:
+            mode = "RGBA" if picture.has_transparency_data else "RGB"
+            ImageOps.exif_transpose(picture.convert(mode)).save(content, "PNG", compress_level=1)
+    except PictureFault as fault:
+        return ErrorInfo(
+            ErrorCode.INPUT_IMAGE_UNREADABLE,
+            translate("masks", "{name} cannot be read as a picture.").format(name=path.name[:80]),
+            translate("masks", "Choose a PNG, JPEG, WebP, GIF or AVIF file."),
+            str(fault),
+        )
+    return keep_pasted(folder, content.getvalue())
