@@ -34,7 +34,9 @@ def job_with(path: Path) -> Job:
 
 
 @pytest.mark.parametrize("pasted", [True, False])
-def test_what_nothing_names_is_removed_once_it_is_old(tmp_path: Path, *, pasted: bool) -> None:
+def test_a_file_that_nothing_names_is_removed_once_it_is_old(
+    tmp_path: Path, *, pasted: bool
+) -> None:
     used = UsedPictures(tmp_path)
     path = kept(tmp_path, b"one", pasted=pasted)
     stranger = path.with_name("mine.png")
@@ -47,7 +49,7 @@ def test_what_nothing_names_is_removed_once_it_is_old(tmp_path: Path, *, pasted:
 
 
 @pytest.mark.parametrize("file", ["session.json", "queue.jsonl", "presets.json.damaged-2026"])
-def test_what_a_document_names_is_kept(tmp_path: Path, file: str) -> None:
+def test_a_file_that_a_document_names_is_kept(tmp_path: Path, file: str) -> None:
     used = UsedPictures(tmp_path)
     path = kept(tmp_path, b"one")
     (tmp_path / file).write_text(f'{{"path": "{path}"}}')
@@ -55,21 +57,21 @@ def test_what_a_document_names_is_kept(tmp_path: Path, file: str) -> None:
     assert path.exists()
 
 
-def test_what_a_job_had_is_kept_for_good(tmp_path: Path) -> None:
+def test_a_file_that_a_job_had_is_kept_for_good(tmp_path: Path) -> None:
     path = kept(tmp_path, b"one", pasted=True)
     UsedPictures(tmp_path).note((job_with(path),))
     assert UsedPictures(tmp_path).remove_unused(time.time() + LATER) == 0
     assert path.exists()
 
 
-def test_what_is_older_than_the_list_is_kept(tmp_path: Path) -> None:
+def test_a_file_older_than_the_list_is_kept(tmp_path: Path) -> None:
     path = kept(tmp_path, b"one")
     os.utime(path, (1, 1))
     assert UsedPictures(tmp_path).remove_unused(time.time() + LATER) == 0
     assert path.exists()
 
 
-def test_what_is_made_again_is_as_good_as_new(tmp_path: Path) -> None:
+def test_a_file_that_is_made_again_is_as_good_as_new(tmp_path: Path) -> None:
     used = UsedPictures(tmp_path)
     path = kept(tmp_path, b"one")
     os.utime(path, (1, 1))

@@ -75,7 +75,7 @@ def test_a_picture_is_pasted_as_it_would_be_dropped(
 def test_a_picture_of_another_format_is_started_from_as_png(
     desk: Desk, tmp_path: Path, suffix: str
 ) -> None:
-    """Of an animation the first frame is taken."""
+    """The first frame of an animation is taken."""
     path = tmp_path / f"moving{suffix}"
     frames = [Image.new("RGB", (64, 48), colour) for colour in ("red", "blue")]
     frames[0].save(path, save_all=True, append_images=frames[1:], quality=100)
