@@ -216,8 +216,8 @@ class Session(QObject):
 
     def _add_queue(self, state: AppState) -> None:
         self._used = UsedPictures(self._paths.state)
-        self._used.note(self.queue.jobs)
-        self.queue.job_added.connect(lambda job: self._used.note((job,)))
+        self._used.note(*self.queue.jobs)
+        self.queue.job_added.connect(self._used.note)
         self.jobs = JobCommands(state, self.obstacle, self.painting, self)
         self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.jobs_in_queue = QueueCommands(

@@ -7,7 +7,7 @@ good, and are never removed; what else names one is in a document of the state f
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class UsedPictures:
         self._names: set[bytes] = set()
         self._since = self._read()
 
-    def note(self, jobs: Iterable[Job]) -> None:
+    def note(self, *jobs: Job) -> None:
         """List the files that jobs name, before these begin."""
         new: list[bytes] = []
         for job in jobs:

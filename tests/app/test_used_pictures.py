@@ -59,7 +59,7 @@ def test_a_file_that_a_document_names_is_kept(tmp_path: Path, file: str) -> None
 
 def test_a_file_that_a_job_had_is_kept_for_good(tmp_path: Path) -> None:
     path = kept(tmp_path, b"one", pasted=True)
-    UsedPictures(tmp_path).note((job_with(path),))
+    UsedPictures(tmp_path).note(job_with(path))
     assert UsedPictures(tmp_path).remove_unused(time.time() + LATER) == 0
     assert path.exists()
 
