@@ -120,11 +120,7 @@ class ShortcutRow(SettingRow):
         self._actions, self.name = actions, name
         text = actions[name].text()
         self.key = KeyButton(text)
-        self.back = IconButton(theme, "undo", "")
-        # Its place stays, so that keys stand below each other.
-        policy = self.back.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.back.setSizePolicy(policy)
+        self.back = _back_button(theme)
         super().__init__(text, "", [self.key, self.back], least=_LEAST)
         # Made when a key is refused: there are many rows, and most never have one.
         self.clash: Clash | None = None
@@ -216,7 +212,10 @@ class Shortcuts:
         key, shown = KeyButton(title), shown_key(QKeySequence(QKeySequence.StandardKey.Paste))
         key.show_key(shown)
         key.setEnabled(False)
-        return SettingRow(title, "", [key], least=_LEAST, words=shown)
+        back = _back_button(self._theme)
+        row = SettingRow(title, "", [key, back], least=_LEAST, words=shown)
+        back.hide()
+        return row
 
     def set_keys(self, keys: dict[ActionName, str]) -> None:
         """Give actions these keys, "" for none; the usual one of an action is not kept."""
@@ -253,6 +252,15 @@ class Shortcuts:
             actions=(NoticeAction.UNDO_CHANGE,),
             undo=lambda: settings.change(shortcuts=before),
         )
+
+
+def _back_button(theme: Theme) -> IconButton:
+    """Return a button for the usual key; its place stays, so that keys are below each other."""
+    button = IconButton(theme, "undo", "")
+    policy = button.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    button.setSizePolicy(policy)
+    return button
 
 
 def _is_typed(key: QKeySequence, name: ActionName) -> bool:
