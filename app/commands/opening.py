@@ -19,7 +19,7 @@ from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import QueryFailed
 from engine.api.model_files import ModelInfo, ModelKind
-from engine.api.model_messages import ModelsFound, ModelsListed
+from engine.api.model_messages import ModelsFound
 from engine.api.values import ErrorInfo
 
 _MAY_BE_CHECKPOINTS = (ModelKind.CHECKPOINT, ModelKind.DENOISER, ModelKind.OTHER)
@@ -53,8 +53,7 @@ class Opening(QObject):
         self._client = state.client
         store.looked.connect(self._on_looked)
         self._client.models_found.connect(self._on_found)
-        for ended in (self._client.models_listed, self._client.query_failed):
-            ended.connect(self._on_undescribed)
+        self._client.query_failed.connect(self._on_undescribed)
 
     def kind(self, path: Path) -> FileKind:
         """Return the kind of a file that is no picture; reads the file's header."""
@@ -137,15 +136,14 @@ class Opening(QObject):
             self._describe(file)
 
     def _describe(self, path: Path) -> None:
-        """Have the engine say what a file is: a list of a file alone is its description."""
-        self._described[self._client.list_models((str(path),))] = path
+        """Have the engine say what a file is."""
+        self._described[self._client.describe_model(str(path))] = path
 
     def _on_found(self, event: ModelsFound) -> None:
-        path = self._described.get(event.query)
-        model = next((one for one in event.models if one.is_read and one.path == str(path)), None)
-        if path is None or model is None:
+        path = self._described.pop(event.query, None)
+        if path is None:
             return
-        del self._described[event.query]
+        (model,) = event.models
         if model.kind in _MAY_BE_CHECKPOINTS:
             # What is wrong with a file that is none is told below the checkpoint's name.
             self._checkpoint.open(path)
@@ -153,7 +151,7 @@ class Opening(QObject):
             told = self.tr("{name} has no place in the form.").format(name=path.name[:80])
             self._notices.tell(told, worded_both(model.problem, model.hint))
 
-    def _on_undescribed(self, event: ModelsListed | QueryFailed) -> None:
+    def _on_undescribed(self, event: QueryFailed) -> None:
         path = self._described.pop(event.query, None)
         if path is not None:
             self._checkpoint.open(path)

@@ -46,6 +46,7 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.model_messages import (
+    DescribeModel,
     FindModel,
     HashModel,
     ListModels,
@@ -247,6 +248,11 @@ class EngineClient(QObject):
         """
         query = self._next_query()
         return self._ask(query, ListModels(query=query, folders=tuple(folders)))
+
+    def describe_model(self, path: str) -> int:
+        """Ask what a file of weights is, wherever it lies; `models_found` answers."""
+        query = self._next_query()
+        return self._ask(query, DescribeModel(query=query, path=path))
 
     def hash_model(self, path: str) -> int:
         """Ask for a file's SHA-256; `model_hashed` answers, or else `model_hashing` later."""

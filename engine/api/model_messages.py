@@ -17,6 +17,13 @@ class ListModels(Message, frozen=True, kw_only=True):
     folders: tuple[str, ...]
 
 
+class DescribeModel(Message, frozen=True, kw_only=True):
+    """Describe one file of weights, wherever it lies. Answered by ModelsFound with that file."""
+
+    query: int
+    path: str
+
+
 class HashModel(Message, frozen=True, kw_only=True):
     """Hash a file in the background. Answered by ModelHashed; ModelHashing tells how far it is."""
 
@@ -36,7 +43,7 @@ class FindModel(Message, frozen=True, kw_only=True):
 
 
 class ModelsFound(Message, frozen=True, kw_only=True):
-    """Some of the files that ListModels asks for.
+    """Some of the files that ListModels asks for, or the one that DescribeModel asks for.
 
     A file that had to be opened is sent twice: first without the facts that are in it.
     """
@@ -79,5 +86,5 @@ class ModelHashing(Message, frozen=True, kw_only=True):
     failed: bool = False
 
 
-ModelQuery: TypeAlias = ListModels | HashModel | FindModel
+ModelQuery: TypeAlias = ListModels | DescribeModel | HashModel | FindModel
 ModelAnswer: TypeAlias = ModelsListed | ModelHashed | ModelFound

@@ -18,7 +18,7 @@ from engine.families.registry import FAMILIES
 from engine.folders import PIPELINE_FILE, Folder, walk
 from engine.jobs.model_descriptions import __name__ as describing
 from engine.jobs.model_descriptions import bare_info
-from engine.lora.files_below import ListedLora, files_of, folder_preview
+from engine.lora.files_below import ListedLora, files_of, folder_preview, list_one
 from engine.lora.known_loras import KnownFacts, KnownLoras
 from engine.upscalers.reading import __name__ as upscalers
 
@@ -76,6 +76,11 @@ class ModelIndex:
             yield from self._read(unread[start : start + _KEPT_TOGETHER])
             self._known.save()
         return tuple(looked_through)
+
+    def look(self, path: Path) -> ModelInfo | None:
+        """Return a file's description, wherever the file lies; None if there is no such file."""
+        listed = list_one(path)
+        return None if listed is None else self._describe(listed, str(path.parent))
 
     def _read(self, unread: Iterable[tuple[ListedLora, str]]) -> Iterator[Part]:
         """Open files, note the facts about them, and yield their descriptions."""

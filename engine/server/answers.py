@@ -29,6 +29,7 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.model_messages import (
+    DescribeModel,
     FindModel,
     HashModel,
     ListModels,
@@ -102,7 +103,7 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield (yield from describe_embeddings(query, runner.services.embeddings))
         case ListModels():
             yield from _models_listed(query, runner.services)
-        case HashModel() | FindModel():
+        case DescribeModel() | HashModel() | FindModel():
             yield _of_one_model(query, runner.services, put)
         case ListCache() | ClearCache() | RebuildCache():
             yield _cached(query, runner, put)
@@ -176,9 +177,18 @@ def _models_listed(query: ListModels, services: JobServices) -> _Answer:
         yield None if part is None else ModelsFound(query=query.query, models=part)
 
 
+def _model_described(query: DescribeModel, services: JobServices) -> ModelsFound:
+    model = services.model_index.look(Path(query.path))
+    if model is None:
+        raise not_found(Path(query.path))
+    return ModelsFound(query=query.query, models=(model,))
+
+
 def _of_one_model(
-    query: HashModel | FindModel, services: JobServices, put: Put
-) -> ModelHashed | ModelFound:
+    query: DescribeModel | HashModel | FindModel, services: JobServices, put: Put
+) -> ModelsFound | ModelHashed | ModelFound:
+    if isinstance(query, DescribeModel):
+        return _model_described(query, services)
     if isinstance(query, HashModel):
         return _hashed(query, services, put)
     wanted = WantedNetwork(query.stated, digest=query.digest)

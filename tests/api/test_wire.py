@@ -32,7 +32,7 @@ PREFIX = struct.Struct("<II")
 
 
 def test_the_strategies_know_every_message() -> None:
-    assert len(COMMANDS) == 23
+    assert len(COMMANDS) == 24
     assert len(EVENTS) == 34
     assert not set(COMMANDS) & set(EVENTS)
 

@@ -50,6 +50,7 @@ from engine.api.messages import (
 )
 from engine.api.model_files import ModelInfo
 from engine.api.model_messages import (
+    DescribeModel,
     FindModel,
     ListModels,
     ModelFound,
@@ -193,6 +194,8 @@ class FakeEngine:
             case ListModels() if self._plan.models is not None:
                 self._say(ModelsFound(query=command.query, models=self._plan.models))
                 self._say(ModelsListed(query=command.query, folders=()))
+            case DescribeModel() if self._plan.models is not None:
+                self._say(ModelsFound(query=command.query, models=self._plan.models))
             case FindModel():
                 path = dict(self._plan.moved).get(command.digest)
                 self._say(ModelFound(query=command.query, path=path))

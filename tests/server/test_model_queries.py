@@ -4,11 +4,20 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.api.messages import Configure, Hello, Ready
+from engine.api.messages import Configure, Hello, QueryFailed, Ready
 from engine.api.model_files import ModelKind
-from engine.api.model_messages import FindModel, ListModels, ModelFound, ModelsFound, ModelsListed
+from engine.api.model_messages import (
+    DescribeModel,
+    FindModel,
+    ListModels,
+    ModelFound,
+    ModelsFound,
+    ModelsListed,
+)
 from engine.pipeline.network_lookup import content_digest
 from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
 from tests.server.conftest import Start
 
 
@@ -29,6 +38,16 @@ def test_a_moved_model_is_found_by_its_content(start: Start, tmp_path: Path) -> 
     assert talk.wait_for(ModelFound) == ModelFound(query=1, path=str(models / "1.safetensors"))
     talk.send(FindModel(query=2, stated=stated, digest="00" * 32))
     assert talk.wait_for(ModelFound, lambda one: one.query == 2).path is None
+
+
+def test_a_file_in_no_listed_folder_is_described(start: Start, tmp_path: Path) -> None:
+    path = write_sparse(tmp_path / "elsewhere.safetensors", listings.ldm_vae())
+    talk = start()
+    talk.send(DescribeModel(query=1, path=str(path)))
+    (model,) = talk.wait_for(ModelsFound, lambda one: one.query == 1).models
+    assert (model.path, model.kind, model.is_read) == (str(path), ModelKind.VAE, True)
+    talk.send(DescribeModel(query=2, path=str(tmp_path / "missing.safetensors")))
+    assert talk.wait_for(QueryFailed).query == 2
 
 
 def test_embeddings_beside_the_folder_of_models_are_listed(start: Start, tmp_path: Path) -> None:
