@@ -17,6 +17,7 @@ from app.downloads.links import read_link
 from app.downloads.model_pages import OfferedFile, Page
 from app.engine.speed import PictureKind
 from app.library.first_models import first_models, ranked
+from app.notices.notices import NoticeState
 from engine.api.messages import FamiliesKnown
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.model_messages import ModelHashed, ModelHashing, ModelsFound, ModelsListed
@@ -421,7 +422,11 @@ def test_the_usual_folder_is_made_when_it_is_opened_for_the_first_time(
     shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("ui.models.folders.open_folder", opened.append)
+
+    def open_folder(path: str, _notices: NoticeState) -> None:
+        opened.append(path)
+
+    monkeypatch.setattr("ui.models.folders.open_folder", open_folder)
     shown.page.show_view(2)
     shown.wait(lambda: shown.session.models.folders.watched[0].is_missing)
     row, *_ = shown.page.folders.watched
