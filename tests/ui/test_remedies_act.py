@@ -311,8 +311,9 @@ def shown_folders(patch: pytest.MonkeyPatch) -> list[str]:
     """The folders that the window asks the system to show from now on."""
     shown: list[str] = []
 
-    def show(url: QUrl) -> None:
+    def show(url: QUrl) -> bool:
         shown.append(url.toLocalFile())
+        return True
 
     patch.setattr(QDesktopServices, "openUrl", show)
     return shown
