@@ -55,6 +55,7 @@ CHANGES: dict[str, Callable[[FormChanges, Path], None]] = {
     "noise": lambda changes, picture: changes.start_anew(),
     "model": lambda changes, picture: changes.choose_checkpoint(Path("/models/other.safetensors")),
     "opened": lambda changes, picture: changes.open_checkpoint(Path("/models/other.safetensors")),
+    "text": lambda changes, picture: changes.use_text("a boat\nSteps: 7, Sampler: Euler, Seed: 1"),
     "preset": lambda changes, picture: changes.use_preset(PRESET),
     "postcard": lambda changes, picture: changes.use_starter("a boat"),
 }
@@ -79,7 +80,7 @@ def test_every_replacement_can_be_undone_and_done_again(
 def test_every_way_to_change_the_form_is_among_these() -> None:
     ways = {name for name in vars(FormChanges) if not name.startswith("_")}
     known = {"use_settings", "reset", "surprise", "start_from", "start_anew"}
-    known |= {"choose_checkpoint", "open_checkpoint", "use_preset", "use_starter"}
+    known |= {"choose_checkpoint", "open_checkpoint", "use_preset", "use_starter", "use_text"}
     # To forget the settings of the chosen model is to reset them.
     others = {"undo", "apply", "remembered", "remembered_changed", "forget", "staticMetaObject"}
     assert ways - known == others

@@ -23,7 +23,7 @@ from tests.app.layers import EVERY_OPTION, say_family
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LCM, LORAS, lora
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
-from tests.checkpoints.files import write_sparse
+from tests.checkpoints.files import CHECKPOINT, write_sparse
 from tests.jobs.test_lora_index import KEYS
 
 ELSEWHERE = """a cat <lora:seaside:0.8> <lora:ink:1>
@@ -266,7 +266,7 @@ def test_a_dropped_lora_joins_the_list_and_a_checkpoint_becomes_the_model(
     assert session.generation.checkpoint == before
     undo(staged)
     assert session.generation.loras == ()
-    mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
+    mix = write_sparse(tmp_path / "mix.safetensors", CHECKPOINT)
     session.open_file(mix)
     assert session.generation.checkpoint == mix
     assert session.generation.loras == ()

@@ -32,6 +32,10 @@ def header(
     return raw + b" " * (-len(raw) % 8), offset
 
 
+# A tensor that tells a whole checkpoint by its name.
+CHECKPOINT = {"model.diffusion_model.out.0.weight": (1,)}
+
+
 def write_sparse(
     path: Path,
     shapes: Mapping[str, tuple[int, ...]],

@@ -13,7 +13,7 @@ from engine.api.lora import LoraChoice
 from tests.app.fake_engine import Plan
 from tests.app.loras import FAST, HUGE, INK, LCM, LORAS, lora
 from tests.app.test_lora_list import choose
-from tests.checkpoints.files import write_sparse
+from tests.checkpoints.files import CHECKPOINT, write_sparse
 from tests.jobs.test_lora_index import KEYS
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
@@ -203,7 +203,7 @@ def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
 
 def test_a_dropped_file_says_on_its_card_what_becomes_of_it(desk: Desk, tmp_path: Path) -> None:
     lora = write_sparse(tmp_path / "drop.safetensors", KEYS)
-    mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
+    mix = write_sparse(tmp_path / "mix.safetensors", CHECKPOINT)
     titles = [desk.window.drops.offers(file)[0].title for file in (lora, mix)]
     assert titles == ["Add this LoRA", "Use this model"]
     desk.window.drops.take(desk.window.drops.offers(lora)[0])
@@ -262,7 +262,7 @@ def test_several_loras_that_are_dropped_at_once_all_join_the_list(
     desk: Desk, tmp_path: Path
 ) -> None:
     files = [write_sparse(tmp_path / f"{name}.safetensors", KEYS) for name in "abc"]
-    mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
+    mix = write_sparse(tmp_path / "mix.safetensors", CHECKPOINT)
     before = desk.session.generation.checkpoint
     drop(desk.window, drag(desk.window, *files, mix))
     assert [one.file for one in desk.session.generation.loras] == list(map(str, files))
