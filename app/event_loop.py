@@ -1,20 +1,15 @@
 """The event loop of the window."""
 
 import sys
-from typing import Protocol
 
-
-class _Loop(Protocol):
-    """An application of Qt's."""
-
-    def exec(self) -> int: ...
+from PySide6.QtCore import QCoreApplication
 
 
 class _LoopRunsError(Exception):
     """Handled as long as the loop runs; nothing has failed."""
 
 
-def run_events(application: _Loop) -> int:
+def run_events(application: QCoreApplication) -> int:
     """Handle events until the application quits; return its status.
 
     Before Python 3.12, an error that C code raises, as of `int("x")`, is a class and a text until
