@@ -4,7 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 
@@ -28,6 +28,9 @@ class Background(QObject):
         self._open = True
         # What must be done and has not begun, in order.
         self._owed: deque[Callable[[], None]] = deque()
+        # The number of the last look, and by receiver that of the latest look delivered to it.
+        self._looks = 0
+        self._latest: dict[Callable[[Any], None], int] = {}
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -62,6 +65,21 @@ class Background(QObject):
             self._owed.append(call)
         if self._open:
             self._pool.start(call_next if must else call)
+
+    def look(self, function: Callable[[], Result], then: Callable[[Result], None]) -> None:
+        """Run a function that reads what may change, such as a folder, and is called repeatedly.
+
+        Of two threads the earlier may end later: its older result does not reach `then` any more.
+        """
+        self._looks += 1
+        number = self._looks
+
+        def take(result: Result) -> None:
+            if number > self._latest.get(then, 0):
+                self._latest[then] = number
+                then(result)
+
+        self.run(function, take)
 
     def close(self) -> None:
         """Wait for the running functions and those that must run; drop the others and results."""

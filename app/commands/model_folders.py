@@ -90,7 +90,7 @@ class ModelFolders(QObject):
             gone = frozenset(path for path in everything if not is_folder(path))
             return _Looked(gone, find_tools(Path.home(), everything))
 
-        self._background.run(look, self._take)
+        self._background.look(look, self._take)
 
     def _take(self, looked: _Looked) -> None:
         self._missing, self.found = looked.missing, looked.found

@@ -57,7 +57,7 @@ class ObstacleState(QObject):
         """Check on another thread that the input pictures exist."""
         paths = [image.path for image in self._form.inputs]
         if paths:
-            self._background.run(lambda: _gone(paths), self._on_gone)
+            self._background.look(lambda: _gone(paths), self._on_gone)
         else:
             self._on_gone(frozenset())
 

@@ -114,7 +114,7 @@ class CheckpointStore(QObject):
             gone = frozenset(path for path in elsewhere if not exists(path))
             return _Found(list_checkpoints(models, starter, others), gone)
 
-        self._background.run(find, self._on_found)
+        self._background.look(find, self._on_found)
 
     def add(self, path: Path) -> None:
         """Add a checkpoint to the list where it lies, unless it is listed."""

@@ -29,7 +29,7 @@ class DiskRoom(QObject):
 
     def refresh(self) -> None:
         """Measure the room again."""
-        self._background.run(lambda: _free_bytes(self._folder), self._take)
+        self._background.look(lambda: _free_bytes(self._folder), self._take)
 
     def _take(self, free: int | None) -> None:
         self.free_bytes = free

@@ -59,7 +59,7 @@ class WildcardStore(QObject):
 
     def refresh(self) -> None:
         """Read the folder again."""
-        self._background.run(lambda: read_lists(self.folder), self._on_read)
+        self._background.look(lambda: read_lists(self.folder), self._on_read)
 
     def write(self, name: str, text: str) -> None:
         """Write a list, a new one or over the one of this name."""

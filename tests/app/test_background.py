@@ -34,6 +34,29 @@ def test_a_fault_is_told(qtbot: QtBot) -> None:
     background.close()
 
 
+def test_an_older_look_that_ends_later_does_not_replace_a_newer_one(qtbot: QtBot) -> None:
+    background = Background(2)
+    release, both, seen = threading.Event(), threading.Barrier(2), list[str]()
+
+    def slow() -> str:
+        release.wait(PATIENCE_MS / 1000)
+        return "older"
+
+    background.look(slow, seen.append)
+    background.look(lambda: "newer", seen.append)
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE_MS)
+    release.set()
+    # Both threads can meet only once the older look has ended.
+    met = list[int]()
+    for _ in range(2):
+        background.run(both.wait, met.append)
+    qtbot.waitUntil(lambda: len(met) == 2, timeout=PATIENCE_MS)
+    background.look(lambda: "newest", seen.append)
+    qtbot.waitUntil(lambda: len(seen) > 1, timeout=PATIENCE_MS)
+    assert seen == ["newer", "newest"]
+    background.close()
+
+
 def test_work_that_must_be_done_is_done_before_the_pool_closes(qtbot: QtBot) -> None:
     background = Background(1)
     begun, release, done = threading.Event(), threading.Event(), list[str]()

@@ -84,7 +84,7 @@ class InputPanel(QWidget):
     def start_from(self, path: str) -> None:
         """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
-        self._session.background.run(lambda: read_chosen(path, side), self._on_start)
+        self._session.background.look(lambda: read_chosen(path, side), self._on_start)
 
     def drop_spots(self) -> list[DropSpot]:
         """Return what takes a picture: the start picture, or the button that chooses one."""

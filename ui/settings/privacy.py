@@ -36,7 +36,7 @@ class HostsRow(SettingRow):
         """Read the machines anew."""
         super().showEvent(event)
         contacts = self._session.contacts
-        self._session.background.run(lambda: contacts.all, self._show)
+        self._session.background.look(lambda: contacts.all, self._show)
 
     def _show(self, contacts: tuple[Contact, ...]) -> None:
         none = translate("Settings", "None so far.")
