@@ -13,7 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from engine.metadata import TextChunk, insert_text_chunks, record_chunks
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import record_chunks
+from engine.metadata.texts import TextChunk
 from tests.metadata.readers.graphs import TEXT_TO_PICTURE, prompt, with_inputs
 from tests.metadata.records import PLAIN
 

@@ -32,7 +32,7 @@ def read_ahead(background: Background, parent: QObject) -> None:
     def begin(_: object) -> None:
         Slices(read_pages(), parent)
 
-    background.run(lambda: import_module("engine.metadata"), begin)
+    background.run(lambda: import_module("engine.metadata.readers"), begin)
 
 
 def read_pages() -> Iterator[None]:

@@ -89,8 +89,7 @@ def settings_in_text(text: str) -> PictureSettings | None:
     """Return the settings that a text tells; None if it tells none."""
     # Here, as the window starts sooner without the readers of a dozen tools.
     from engine.metadata.readers import recognise
-    from engine.metadata.record import PARAMETERS_KEYWORD
-    from engine.metadata.texts import TextChunk
+    from engine.metadata.texts import PARAMETERS_KEYWORD, TextChunk
 
     imported = recognise((TextChunk(PARAMETERS_KEYWORD, text),))
     if imported is None:

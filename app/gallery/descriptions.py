@@ -3,12 +3,15 @@
 import logging
 import re
 from pathlib import Path, PureWindowsPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.metadata.readers import ImportedRequest, read_request
+
+if TYPE_CHECKING:
+    from engine.metadata.readers import ImportedRequest
 
 # The most characters of a prompt that can be searched, and of a name.
 MOST_CHARACTERS = 20_000
@@ -34,6 +37,9 @@ UNKNOWN = Description()
 
 def read_description(path: Path) -> Description:
     """Read how a picture was made, without decoding its pixels. Raises OSError for no file."""
+    # Here, on the thread that scans: the Gallery opens sooner without the readers of a dozen tools.
+    from engine.metadata.readers import read_request
+
     try:
         return _describe(read_request(path, decode=False))
     except EngineError as error:
@@ -46,7 +52,7 @@ def read_description(path: Path) -> Description:
         return UNKNOWN
 
 
-def _describe(imported: ImportedRequest) -> Description:
+def _describe(imported: "ImportedRequest") -> Description:
     request = imported.request
     listed = [lora.file for lora in request.loras]
     named = [*listed, *_TAG.findall(request.prompt[:MOST_CHARACTERS])]

@@ -15,10 +15,8 @@ from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record_text import record_infotext
-from engine.metadata.texts import RECORD_KEYWORD, TextChunk
+from engine.metadata.texts import PARAMETERS_KEYWORD, RECORD_KEYWORD, TextChunk
 from engine.plain_text import is_plain
-
-PARAMETERS_KEYWORD = "parameters"
 
 _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
 

@@ -24,7 +24,7 @@ from engine.api.masks import MaskedContent
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter, number_text
-from engine.metadata.readers.denoiser_settings import option_pairs
+from engine.metadata.option_text import option_pairs
 from engine.metadata.weights_names import weights_name
 
 # AUTOMATIC1111 omits its default, the card's generator; "NV" gives the same on any machine.

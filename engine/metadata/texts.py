@@ -6,6 +6,8 @@ from dataclasses import dataclass
 # characters each, in both of our notations.
 MAX_TEXTS = 64
 MAX_TEXT_BYTES = 32 << 20
+# Keyword of AUTOMATIC1111's text, in PNG files.
+PARAMETERS_KEYWORD = "parameters"
 # Keyword of our own record, in every format.
 RECORD_KEYWORD = "safelight"
 # Keyword of the file's name, added to its texts: a ComfyUI graph may have made several pictures.

@@ -11,8 +11,8 @@ from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, Parameter, format_infotext, parse_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
-from engine.metadata.record import PARAMETERS_KEYWORD, decode_record, encode_record
-from engine.metadata.texts import RECORD_KEYWORD, TextChunk
+from engine.metadata.record import decode_record, encode_record
+from engine.metadata.texts import PARAMETERS_KEYWORD, RECORD_KEYWORD, TextChunk
 
 # AUTOMATIC1111's chunk for what its "Extras" did to a picture (`modules/postprocessing.py`).
 _POSTPROCESSING = "postprocessing"

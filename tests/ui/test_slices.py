@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 MOST = 12
 READ = """
 import sys
-import engine.metadata, ui.main_window
+import engine.metadata.readers, ui.main_window
 from ui.read_ahead import read_pages
 known, pieces = set(sys.modules), []
 for _ in read_pages():

@@ -99,6 +99,12 @@ def test_no_reader_of_pictures_is_loaded_before_there_is_a_picture() -> None:
     assert {name for name in at_start() if name.startswith("engine.metadata.readers")} == set()
 
 
+def test_the_gallery_is_opened_before_the_readers_of_its_pictures_are_loaded() -> None:
+    modules = loaded(run("import sys, ui.gallery.page; print(*sys.modules)"))
+    assert "app.gallery.index" in modules
+    assert {name for name in modules if name.startswith("engine.metadata.readers")} == set()
+
+
 def test_no_code_of_packs_or_connections_is_loaded_at_the_start() -> None:
     parts = {"app.packs.installation", "app.packs.catalogue", "tomllib", "urllib3", "ssl"}
     assert at_start() & parts == set()

@@ -80,8 +80,7 @@ from engine.metadata.readers.names import (
 )
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
-from engine.metadata.record import PARAMETERS_KEYWORD
-from engine.metadata.texts import TextChunk
+from engine.metadata.texts import PARAMETERS_KEYWORD, TextChunk
 
 _SCHEDULE_KEYS = {
     "sigma_min": "Schedule min sigma",

@@ -6,12 +6,12 @@ ComfyUI's `comfy_extras` and of ComfyUI-seamless-tiling, and sd-perturbed-attent
 ComfyUI.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.fields import bounds_of
 from engine.api.request import GuidanceOptions
+from engine.metadata.option_text import FREEU_FACTORS
 from engine.metadata.readers.comfy_graph import Graph, Node
 from engine.metadata.readers.controls import number_of
 from engine.metadata.readers.values import Values
@@ -22,7 +22,6 @@ _TILED = {
     (False, True): Tiling.Y,
     (False, False): Tiling.NONE,
 }
-_FACTORS = ("b1", "b2", "s1", "s2")
 # The nodes of ComfyUI, and the settings that their inputs are here.
 _FREEU_NODES = {"FreeU": FreeUVersion.V1, "FreeU_V2": FreeUVersion.V2}
 # The factors of the first version's node that are not in a graph.
@@ -76,7 +75,7 @@ def infotext_denoiser(values: Values) -> DenoiserOptions:
     _expect(values, ("Start Tiling From Step", "0"), ("Stop Tiling After Step", "-1"))
     found: dict[str, Any] = {"tiling": _TILED[both or x, both or y]}
     if values.flag("freeu_enabled"):
-        keys = {f"freeu_{factor}": f"freeu_{factor}" for factor in _FACTORS}
+        keys = {f"freeu_{factor}": f"freeu_{factor}" for factor in FREEU_FACTORS}
         found |= values.read(DenoiserOptions, **keys)
         found["freeu"] = FreeUVersion.V2
         found["freeu_range"] = _span(values, "freeu_start", "freeu_end")
@@ -165,7 +164,7 @@ def settings_of_nodes(graph: Graph, nodes: list[Node]) -> dict[str, object]:
         if version := _FREEU_NODES.get(node.kind):
             found["freeu"] = version
             usual = _FIRST_VERSIONS if version is FreeUVersion.V1 else {}
-            for factor in _FACTORS:
+            for factor in FREEU_FACTORS:
                 value = graph.value(node, factor)
                 found[f"freeu_{factor}"] = usual.get(factor) if value is None else value
         for field, (key, usual) in _GUIDING_NODES.get(node.kind, {}).items():
@@ -192,7 +191,7 @@ def is_unusual(graph: Graph, node: Node) -> bool:
 def node_denoiser_options(values: Values) -> DenoiserOptions:
     """Return the options among the settings of a graph's nodes."""
     version, tiling = values.get("freeu"), values.get("tiling")
-    keys = {f"freeu_{factor}": f"freeu_{factor}" for factor in _FACTORS}
+    keys = {f"freeu_{factor}": f"freeu_{factor}" for factor in FREEU_FACTORS}
     return DenoiserOptions(
         tiling=tiling if isinstance(tiling, Tiling) else Tiling.NONE,
         freeu=version if isinstance(version, FreeUVersion) else FreeUVersion.OFF,
@@ -219,31 +218,3 @@ def _expect(values: Values, *usual: tuple[str, str]) -> None:
         given = values.number(key, -1e9, 1e9)
         if given is not None and given != float(value):
             values.refuse(key)
-
-
-def option_pairs(
-    options: DenoiserOptions, guidance: GuidanceOptions
-) -> Iterator[tuple[str, str | float | None]]:
-    """Yield the keys and values of AUTOMATIC1111's and Forge's line for these options."""
-    both = options.tiling is Tiling.BOTH
-    yield "Tiling", "True" if both else None
-    if options.tiling in (Tiling.X, Tiling.Y):
-        yield "Tile X", str(options.tiling is Tiling.X)
-        yield "Tile Y", str(options.tiling is Tiling.Y)
-    # Forge has the second version alone.
-    if options.freeu is FreeUVersion.V2:
-        yield "freeu_enabled", "True"
-        yield from zip(
-            (f"freeu_{factor}" for factor in _FACTORS), options.freeu_factors, strict=True
-        )
-        yield from zip(("freeu_start", "freeu_end"), options.freeu_range, strict=True)
-    if guidance.pag_scale:
-        yield "pagi_enabled", "True"
-        yield "pagi_scale", guidance.pag_scale
-        yield from zip(("pagi_start_step", "pagi_end_step"), guidance.pag_range, strict=True)
-        yield "PAG adaptive", guidance.pag_adaptive or None
-    if guidance.sag_scale:
-        yield "sag_enabled", "True"
-        yield "sag_scale", guidance.sag_scale
-        yield "sag_blur_sigma", guidance.sag_blur
-        yield "sag_threshold", guidance.sag_threshold

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from engine.metadata import TextChunk, insert_text_chunks, record_chunks
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import record_chunks
+from engine.metadata.texts import TextChunk
 from tests.metadata.records import PLAIN
 
 HOUR_NS = 3_600_000_000_000

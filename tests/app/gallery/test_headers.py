@@ -14,7 +14,8 @@ from PIL import Image
 from app.gallery.descriptions import UNKNOWN, read_description
 from app.gallery.headers import Header, read_header
 from app.gallery.rows import Trouble
-from engine.metadata import TextChunk, insert_text_chunks
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.texts import TextChunk
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import chunk, ours, png, write
 
