@@ -9,7 +9,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt, Sig
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from ui.key_texts import is_key, portable, shown_key, with_keypad
+from ui.key_texts import is_key, pastes, portable, shown_key, with_keypad
 
 
 class ActionName(StrEnum):
@@ -319,8 +319,8 @@ class Actions(QObject):
     def use_keys(self, chosen: Mapping[str, str]) -> None:
         """Use other keys than the usual ones: portable texts by an action's name, "" for none.
 
-        A key that another action or a menu has, or that is none, is passed over; so is an unknown
-        name.
+        A key that another action or a menu has, that pastes, or that is none, is passed over; so
+        is an unknown name.
         """
         if chosen != self._chosen:
             self._chosen = dict(chosen)
@@ -354,7 +354,7 @@ class Actions(QObject):
             wanted = usual_keys(name) if chosen is None else (QKeySequence(chosen),)
             keys: list[str] = []
             for key in map(portable, filter(is_key, wanted)):
-                is_free = key not in self._menus
+                is_free = key not in self._menus and not pastes(QKeySequence(key))
                 if is_free and not any(meet(name, other) for other in taken.get(key, ())):
                     keys.append(key)
                     taken.setdefault(key, []).append(name)

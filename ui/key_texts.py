@@ -26,6 +26,11 @@ def is_key(key: QKeySequence) -> bool:
     return (text.rpartition("+")[2] or text[-1:]) not in _NO_KEYS
 
 
+def pastes(key: QKeySequence) -> bool:
+    """Return True for the key that pastes in every program, which no action can have."""
+    return portable(key) == portable(QKeySequence(QKeySequence.StandardKey.Paste))
+
+
 def with_keypad(key: str) -> tuple[QKeySequence, ...]:
     """Return a key of a portable text, and the keypad's own where it has one."""
     texts = dict.fromkeys((key, key.replace(_RETURN, _ENTER)))

@@ -211,7 +211,7 @@ class GalleryPage(QWidget):
         actions = self._actions
         for name, act in (
             (ActionName.COMPARE, self._compare),
-            (ActionName.FIND, self._find),
+            (ActionName.FIND, self._if_seen(self._find)),
             (ActionName.GALLERY_FOLDERS, self._toggle_folders),
             (ActionName.READ_FOLDERS, self._index.rescan),
             (ActionName.DETAILS, self._if_seen(self._toggle_details)),

@@ -4697,6 +4697,10 @@
    <source>{key} opens the menu “{menu}”.</source>
    <translation>{key} öffnet das Menü „{menu}“.</translation>
   </message>
+  <message>
+   <source>{key} pastes, in every program.</source>
+   <translation>{key} fügt ein, in jedem Programm.</translation>
+  </message>
  </context>
  <context>
   <name>SiteKeyRow</name>

@@ -37,7 +37,7 @@ class ModelsPage(QWidget):
         self.setAcceptDrops(True)
         self.pictures = ThumbnailStore(MODEL_PICTURE, parent=self)
         self.pictures.failed.connect(session.notices.tell_error)
-        self.yours = YourModels(session, theme, self.pictures)
+        self.yours = YourModels(session, theme, actions, self.pictures)
         self.stack = Stack()
         self.views = QButtonGroup(self)
         self._lay_out()

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, Qt
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
+from ui.actions import ActionName, Actions
 from ui.checkpoint_labels import family_about
 from ui.delegates.model_delegate import ModelDelegate
 from ui.item_models.model_item_model import ModelItemModel, ModelOrder
@@ -33,7 +34,9 @@ _TALL = 480
 class YourModels(QWidget):
     """The list of models with its filters at the top, and the details at the side."""
 
-    def __init__(self, session: Session, theme: Theme, pictures: ThumbnailStore) -> None:
+    def __init__(
+        self, session: Session, theme: Theme, actions: Actions, pictures: ThumbnailStore
+    ) -> None:
         super().__init__()
         self._session = session
         self.item_model = ModelItemModel(session, pictures, self)
@@ -51,6 +54,8 @@ class YourModels(QWidget):
         self._fill()
         self._lay_out()
         self._connect()
+        self.addAction(actions[ActionName.FIND])
+        actions[ActionName.FIND].triggered.connect(self._begin_search)
         self._on_models()
 
     def current(self) -> ModelInfo | None:
@@ -149,10 +154,12 @@ class YourModels(QWidget):
         session.models.store.changed.connect(self._on_models)
         session.models.store.listing_changed.connect(self._tell)
         session.checkpoints.families_changed.connect(self._on_models)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(self.search.setFocus)
-        find.activated.connect(self.search.selectAll)
+
+    def _begin_search(self) -> None:
+        # Other pages have the key, too.
+        if self.isVisible():
+            self.search.setFocus()
+            self.search.selectAll()
 
     def _use(self) -> None:
         model = self.current()

@@ -233,9 +233,8 @@ class SettingsPage(QWidget):
         self.navigation.currentRowChanged.connect(self._go_to)
         self.navigation.itemClicked.connect(self._on_clicked)
         self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(self._begin_search)
+        self.addAction(self._actions[ActionName.FIND])
+        self._actions[ActionName.FIND].triggered.connect(self._begin_search)
         enter = QShortcut(QKeySequence(Qt.Key.Key_Down), self.search)
         enter.setContext(Qt.ShortcutContext.WidgetShortcut)
         enter.activated.connect(self._enter_found)
@@ -244,8 +243,10 @@ class SettingsPage(QWidget):
         self._go_to(self.navigation.currentRow())
 
     def _begin_search(self) -> None:
-        self.search.setFocus()
-        self.search.selectAll()
+        # Other pages have the key, too.
+        if self.isVisible():
+            self.search.setFocus()
+            self.search.selectAll()
 
     def _next(self) -> None:
         if self._found:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from app.notices.remedies import NoticeAction
 from app.session import Session
 from ui.actions import ActionName, Actions, takes_letters, usual_keys
-from ui.key_texts import is_key, portable, shown_key
+from ui.key_texts import is_key, pastes, portable, shown_key
 from ui.settings.rows import Section, SettingRow
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -141,7 +141,7 @@ class ShortcutRow(SettingRow):
         self._tell("")
 
     def want(self, key: QKeySequence) -> None:
-        """Use a key for the action, unless it is for typing, or a menu or another action has it."""
+        """Use a key for the action, unless it types or pastes, or a menu or another one has it."""
         self._wanted = key
         owner = self._actions.owner(key, self.name) if not key.isEmpty() else None
         if owner is self.name:
@@ -149,6 +149,8 @@ class ShortcutRow(SettingRow):
         elif not key.isEmpty() and (not is_key(key) or _is_typed(key, self.name)):
             words = self.tr("{key} alone is for typing and moving about. Add Ctrl or Alt to it.")
             self._tell(words.format(key=shown_key(key)))
+        elif pastes(key):
+            self._tell(self.tr("{key} pastes, in every program.").format(key=shown_key(key)))
         elif menu := self._actions.opened_by(key):
             words = self.tr("{key} opens the menu “{menu}”.")
             self._tell(words.format(key=shown_key(key), menu=menu))

@@ -12,6 +12,7 @@ from tests.ui.conftest import Desk
 from tests.ui.test_actions import shared_keys
 from ui.actions import ActionName, Actions, usual_keys
 from ui.key_texts import portable
+from ui.models.page import ModelsPage
 from ui.places import Place
 from ui.settings.page import SettingsPage
 from ui.settings.shortcuts import KeyButton
@@ -98,6 +99,33 @@ def test_the_key_of_a_menu_is_refused(desk: Desk, page: SettingsPage) -> None:
     # In the file, or with a language whose menu has another key, it is passed over.
     desk.window.actions_by_name.use_keys({"reveal": "Alt+H"})
     assert keys_of(desk.window.actions_by_name, ActionName.REVEAL) == []
+
+
+def test_the_key_that_pastes_is_refused(desk: Desk, page: SettingsPage) -> None:
+    press(page, ActionName.MODELS, Qt.Key.Key_V, CTRL)
+    clash = page.shortcuts.rows[ActionName.MODELS].clash
+    assert clash is not None
+    assert clash.problem.text() == "Ctrl+V pastes, in every program."
+    assert not clash.take_over.isVisible()
+    assert desk.session.settings.now.shortcuts == {}
+    # In the file it is passed over: of two actions with one key, Qt triggers none.
+    desk.window.actions_by_name.use_keys({"models": "Ctrl+V"})
+    assert keys_of(desk.window.actions_by_name, ActionName.MODELS) == []
+
+
+def test_another_key_to_search_with_serves_every_page(desk: Desk, page: SettingsPage) -> None:
+    press(page, ActionName.FIND, Qt.Key.Key_G, CTRL)
+    # The usual one is free for an action of the whole window.
+    press(page, ActionName.GALLERY, Qt.Key.Key_F, CTRL)
+    page.navigation.setFocus()
+    QTest.keyClick(page.navigation, Qt.Key.Key_G, CTRL)
+    assert page.search.hasFocus()
+    desk.window.places.open(Place.MODELS)
+    (models,) = desk.window.findChildren(ModelsPage)
+    QTest.keyClick(models.yours.list, Qt.Key.Key_G, CTRL)
+    assert models.yours.search.hasFocus()
+    QTest.keyClick(models.yours.list, Qt.Key.Key_F, CTRL)
+    assert desk.window.places.place is Place.GALLERY
 
 
 def test_keys_for_typing_are_refused(desk: Desk, page: SettingsPage) -> None:
