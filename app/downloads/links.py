@@ -8,14 +8,19 @@ import msgspec
 
 from app.downloads.source import host_of
 
-_CIVITAI = ("civitai.com", "www.civitai.com")
+# One site under several domains, which asks for a key and answers programs at the first.
+_CIVITAI = ("civitai.com", "www.civitai.com", "civitai.red", "civitai.green")
 _HUGGING_FACE = ("huggingface.co", "www.huggingface.co", "hf.co")
-_PAGE = re.compile(r"/models/(\d{1,12})(?:/[^/]*)?/?")
-_DOWNLOAD = re.compile(r"/api/download/models/(\d{1,12})/?")
+_PAGE = re.compile(r"(?:/api/v1)?/models/(\d{1,12})(?:/[^/]*)?/?")
+_VERSION = re.compile(r"(?:/api/download/models|(?:/api/v1)?/model-versions)/(\d{1,12})/?")
+# Civitai's names of resources (github.com/civitai/civitai/wiki/AIR).
+_AIR = re.compile(
+    r"(?i)urn:air:[\w-]*:[\w-]*:civitai:(?P<model>\d{1,12})(?:@(?P<version>\d{1,12}))?(?:[:.].*)?"
+)
 _NUMBER = re.compile(r"\d{1,12}")
 _NAME = r"[\w.-]{1,100}"
 _FILE = re.compile(rf"/({_NAME}/{_NAME})/(?:blob|resolve|raw)/([^/]{{1,100}})/(.+)")
-_REPOSITORY = re.compile(rf"/({_NAME}/{_NAME})(?:/tree/([^/]{{1,100}}))?/?")
+_REPOSITORY = re.compile(rf"/({_NAME}/{_NAME})(?:/tree/([^/]{{1,100}})(?:/(.+?))?)?/?")
 # Parts of Hugging Face's site that are no repositories of models.
 _NO_OWNERS = frozenset({"api", "datasets", "docs", "papers", "spaces", "settings", "collections"})
 
@@ -31,17 +36,20 @@ class Site(StrEnum):
 class Link(msgspec.Struct, frozen=True, kw_only=True):
     """A link, split into what a site is asked for.
 
-    Of Civitai `model` or `version` is set; of Hugging Face the repository, its revision, and the
-    path of a file, empty for the whole repository.
+    Of Civitai `model` or `version` is set, and `wanted` has what a link to a download says of its
+    file. Of Hugging Face the repository and its revision are set, and the path of a file or a
+    folder, both empty for the whole repository.
     """
 
     site: Site
     url: str
     model: str = ""
     version: str = ""
+    wanted: tuple[tuple[str, str], ...] = ()
     repository: str = ""
     revision: str = "main"
     file: str = ""
+    folder: str = ""
 
     @property
     def host(self) -> str:
@@ -51,6 +59,9 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_link(text: str) -> Link | None:
     """Return the link in a text that was pasted; None if it is no encrypted web address."""
+    air = _AIR.fullmatch(text.strip())
+    if air is not None:
+        return _civitai(f"/models/{air['model']}", {"modelVersionId": [air["version"] or ""]})
     url = _encoded(text.strip())
     if "://" not in url:
         url = f"https://{url}"
@@ -60,7 +71,7 @@ def read_link(text: str) -> Link | None:
         return None
     parts = urlsplit(url)
     if host in _CIVITAI:
-        return _civitai(url, parts.path, parse_qs(parts.query))
+        return _civitai(parts.path, parse_qs(parts.query))
     if host in _HUGGING_FACE:
         return _hugging_face(parts.path)
     is_file = parts.path.rpartition("/")[2] != "" and "." in host
@@ -80,15 +91,17 @@ def hugging_face_url(link: Link, file: str) -> str:
     return f"https://huggingface.co/{link.repository}/resolve/{link.revision}/{quote(file)}"
 
 
-def _civitai(url: str, path: str, query: dict[str, list[str]]) -> Link | None:
-    page, download = _PAGE.fullmatch(path), _DOWNLOAD.fullmatch(path)
-    if download is not None:
-        return Link(site=Site.CIVITAI, url=url, version=download[1])
+def _civitai(path: str, query: dict[str, list[str]]) -> Link | None:
+    url = f"https://{_CIVITAI[0]}{path}"
+    page, version = _PAGE.fullmatch(path), _VERSION.fullmatch(path)
+    if version is not None:
+        wanted = tuple((name, values[0]) for name, values in query.items())
+        return Link(site=Site.CIVITAI, url=url, version=version[1], wanted=wanted)
     if page is None:
         return None
-    version = query.get("modelVersionId", [""])[0]
-    version = version if _NUMBER.fullmatch(version) else ""
-    return Link(site=Site.CIVITAI, url=url, model=page[1], version=version)
+    number = query.get("modelVersionId", [""])[0]
+    number = number if _NUMBER.fullmatch(number) else ""
+    return Link(site=Site.CIVITAI, url=url, model=page[1], version=number)
 
 
 def _hugging_face(path: str) -> Link | None:
@@ -102,6 +115,7 @@ def _hugging_face(path: str) -> Link | None:
         repository=found[1],
         revision=found[2] or "main",
         file=unquote(file[3]) if file else "",
+        folder=unquote(whole[3] or "") if whole else "",
     )
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from app.downloads.answers import REDIRECTS, next_address
+from app.downloads.answers import REDIRECTS, is_web_page, next_address
 from app.downloads.connection import Answer, Connection, ConnectionFailure, Stopped
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
-from app.downloads.file_names import safe_file_name
+from app.downloads.file_names import safe_file_name, stated_file_name
 from app.downloads.links import Link, Site, file_name_in
 from app.downloads.model_pages import (
     OfferedFile,
@@ -17,7 +17,7 @@ from app.downloads.model_pages import (
     civitai_page,
     hugging_face_page,
 )
-from app.downloads.requests import Asker
+from app.downloads.requests import MOST_REDIRECTS, Asker
 from app.downloads.source import Source, host_of
 from app.downloads.terms import USUAL_TERMS, Terms
 from app.downloads.texts import read_text
@@ -27,7 +27,6 @@ _HUGGING_FACE = "https://huggingface.co/api/models"
 # Pages of models with hundreds of versions and pictures have megabytes.
 _MOST_BYTES = 16 << 20
 _TOTAL = re.compile(r"bytes \d+-\d+/(\d{1,19})")
-_NAMED = re.compile(r'filename="?([^";]{1,255})"?')
 _LINKED_SIZE, _LINKED_HASH = "x-linked-size", "x-linked-etag"
 _SHA256 = re.compile(r'"?([0-9a-f]{64})"?')
 _FIRST_BYTE = {"Range": "bytes=0-0"}
@@ -57,7 +56,7 @@ def look_up(link: Link, cancelled: Callable[[], bool], terms: Terms = USUAL_TERM
                     _read(f"{_CIVITAI}/model-versions/{link.version}", cancelled, terms)
                 )
                 content = _read(f"{_CIVITAI}/models/{model}", cancelled, terms)
-                return civitai_page(content, link.version)
+                return civitai_page(content, link)
             case Site.HUGGING_FACE:
                 url = f"{_HUGGING_FACE}/{link.repository}/revision/{link.revision}?blobs=true"
                 return hugging_face_page(_read(url, cancelled, terms), link)
@@ -74,27 +73,24 @@ def look_up(link: Link, cancelled: Callable[[], bool], terms: Terms = USUAL_TERM
 def sender_of(
     file: OfferedFile, cancelled: Callable[[], bool], terms: Terms = USUAL_TERMS
 ) -> Sender:
-    """Ask a file's address for its first byte, and read where that leads; it is not followed.
+    """Ask a file's address for its first byte, and read where that leads.
 
-    Raises DownloadError.
+    It is followed to other places of the same host, as those of a repository that got another name,
+    but to no other host. Raises DownloadError.
     """
     asker = Asker(file.name, (host_of(file.url),), terms, cancelled)
     asker.require_encrypted(file.url)
-    try:
-        terms.contacted(host_of(file.url))
-        connection = Connection(
-            file.url, _FIRST_BYTE | terms.headers_for(file.url), terms.stall_s, cancelled
-        )
-        try:
-            answer = connection.head()
-        finally:
-            connection.close()
-    except ConnectionFailure as failure:
-        raise asker.error(failure.code, file.url, detail=failure.detail) from failure
-    except Stopped:
-        problem = DownloadProblem(code=DownloadCode.CANCELLED, file=file.name)
-        raise DownloadError(problem) from None
-    return _sender(file, answer, asker)
+    place = file.url
+    for _ in range(MOST_REDIRECTS + 1):
+        answer = _first_answer(asker, file.url, place)
+        if answer.status not in REDIRECTS:
+            return _own_sender(file, answer, asker)
+        goal = next_address(answer)
+        host = _host(asker, file.url, goal)
+        if host not in asker.hosts:
+            return _other_sender(host, answer)
+        place = asker.redirected(file.url, goal)
+    raise asker.round_error(file.url)
 
 
 def whole_size(
@@ -125,23 +121,46 @@ def _read(url: str, cancelled: Callable[[], bool], terms: Terms) -> bytes:
     return read_text(url, _MOST_BYTES, cancelled, terms)
 
 
-def _sender(file: OfferedFile, answer: Answer, asker: Asker) -> Sender:
-    if answer.status in REDIRECTS:
-        place = next_address(answer)
+def _first_answer(asker: Asker, url: str, place: str) -> Answer:
+    """Return the head of the answer of a place that a URL led to."""
+    terms = asker.terms
+    try:
+        terms.contacted(host_of(place))
+        headers = _FIRST_BYTE | terms.headers_for(place)
+        connection = Connection(place, headers, terms.stall_s, asker.stopped)
         try:
-            host = host_of(place)
-        except ValueError:
-            detail = "an address that makes no sense"
-            raise asker.error(DownloadCode.REDIRECT_REFUSED, file.url, detail=detail) from None
-        size = answer.headers.get(_LINKED_SIZE, "")
-        found = _SHA256.fullmatch(answer.headers.get(_LINKED_HASH, ""))
-        return Sender(
-            host=host, size=int(size) if size.isdigit() else 0, sha256=found[1] if found else ""
-        )
+            return connection.head()
+        finally:
+            connection.close()
+    except ConnectionFailure as failure:
+        raise asker.error(failure.code, url, detail=failure.detail) from failure
+    except Stopped:
+        problem = DownloadProblem(code=DownloadCode.CANCELLED, file=asker.file)
+        raise DownloadError(problem) from None
+
+
+def _host(asker: Asker, url: str, place: str) -> str:
+    try:
+        return host_of(place)
+    except ValueError:
+        detail = "an address that makes no sense"
+        raise asker.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail) from None
+
+
+def _other_sender(host: str, answer: Answer) -> Sender:
+    size = answer.headers.get(_LINKED_SIZE, "")
+    found = _SHA256.fullmatch(answer.headers.get(_LINKED_HASH, ""))
+    return Sender(
+        host=host, size=int(size) if size.isdigit() else 0, sha256=found[1] if found else ""
+    )
+
+
+def _own_sender(file: OfferedFile, answer: Answer, asker: Asker) -> Sender:
     if answer.status not in (200, 206):
         raise asker.error(DownloadCode.STATUS, file.url, status=answer.status)
-    named = _NAMED.search(answer.headers.get("content-disposition", ""))
-    name = safe_file_name(named[1]) if named else ""
+    if is_web_page(answer):
+        raise asker.error(DownloadCode.WEB_PAGE, file.url)
+    name = stated_file_name(answer.headers.get("content-disposition", ""))
     return Sender(host=host_of(file.url), size=_size(answer), name=name)
 
 

@@ -7,6 +7,7 @@ import msgspec
 from app.downloads.file_names import safe_file_name
 from app.downloads.links import Link, hugging_face_url
 from engine.api.model_files import ModelKind
+from engine.folders import PIPELINE_FILE
 from engine.untrusted_json import decode_json
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -130,15 +131,19 @@ def civitai_model_of(content: bytes) -> str:
     return str(decode_json(content, _owner_decoder).model)
 
 
-def civitai_page(content: bytes, version: str) -> Page:
-    """Return a model's page; the version of this number, else the first. Raises ValueError."""
+def civitai_page(content: bytes, link: Link) -> Page:
+    """Return a model's page: the version that a link names, else the first. Raises ValueError.
+
+    The file that the link means comes first.
+    """
     model = decode_json(content, _model_decoder)
     versions = [(decode_json(bytes(raw), _version_decoder), bytes(raw)) for raw in model.versions]
     if not versions:
         raise ValueError("the page has no version")
-    chosen, card = next((entry for entry in versions if str(entry[0].id) == version), versions[0])
+    named = (entry for entry in versions if str(entry[0].id) == link.version)
+    chosen, card = next(named, versions[0])
     kind = _CIVITAI_KINDS.get(model.type or "", ModelKind.OTHER)
-    files = sorted(chosen.files, key=lambda file: not file.primary)
+    files = sorted(chosen.files, key=lambda file: (not _is_meant(file, link), not file.primary))
     offered = tuple(_offered(file, kind) for file in files if _is_weights(file.name))
     if not offered:
         raise ValueError("the page has no file of weights")
@@ -154,13 +159,7 @@ def civitai_page(content: bytes, version: str) -> Page:
 def hugging_face_page(content: bytes, link: Link) -> Page:
     """Return a repository's page with its files of weights, or the link's. Raises ValueError."""
     repository = decode_json(content, _repository_decoder)
-    names = [sibling for sibling in repository.siblings if _is_weights(sibling.name)]
-    # Parts of a diffusers folder are in folders; whole files are not.
-    wanted = [
-        sibling
-        for sibling in names
-        if (sibling.name == link.file if link.file else "/" not in sibling.name)
-    ]
+    wanted = _wanted(repository.siblings, link)
     if not wanted:
         raise ValueError("the repository has no such file of weights")
     card = repository.card or _CardData()
@@ -173,6 +172,7 @@ def hugging_face_page(content: bytes, link: Link) -> Page:
                 url=hugging_face_url(link, sibling.name),
                 size=sibling.lfs.size if sibling.lfs else sibling.size or 0,
                 sha256=_hash(sibling.lfs.sha256 if sibling.lfs else ""),
+                about="" if link.file else _text(sibling.name.rpartition("/")[0]),
             )
             for sibling in wanted
         ),
@@ -180,6 +180,27 @@ def hugging_face_page(content: bytes, link: Link) -> Page:
         licence=_text(stated),
         is_gated=bool(repository.gated),
     )
+
+
+def _wanted(siblings: tuple[_Sibling, ...], link: Link) -> list[_Sibling]:
+    """Return the files of weights that a link means.
+
+    Of a whole repository those that lie in no folder; where there are none, all but the parts of a
+    diffusers folder.
+    """
+    weights = [sibling for sibling in siblings if _is_weights(sibling.name)]
+    if link.file:
+        return [sibling for sibling in weights if sibling.name == link.file]
+    inside = [sibling for sibling in weights if sibling.name.rpartition("/")[0] == link.folder]
+    is_pipeline = any(sibling.name == PIPELINE_FILE for sibling in siblings)
+    return inside if inside or link.folder or is_pipeline else weights
+
+
+def _is_meant(file: _CivitaiFile, link: Link) -> bool:
+    """Return True unless a link to a download says something else of its file."""
+    details = file.metadata or _Details()
+    facts = {"type": file.type, "format": details.format, "size": details.size, "fp": details.fp}
+    return all(facts.get(name, value) == value for name, value in link.wanted)
 
 
 def _offered(file: _CivitaiFile, kind: ModelKind) -> OfferedFile:

@@ -12,7 +12,7 @@ from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
 from app.downloads.source import host_of
 from app.downloads.terms import Terms
 
-_MOST_REDIRECTS = 5
+MOST_REDIRECTS = 5
 _LOOPBACK = "127.0.0.1"
 # Another attempt at the same address may go better.
 _MAY_PASS = frozenset({DownloadCode.NO_CONNECTION, DownloadCode.DROPPED, DownloadCode.STALLED})
@@ -44,7 +44,7 @@ class Asker:
         where the connection breaks off while the answer is used.
         """
         place = url
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(MOST_REDIRECTS + 1):
             self.terms.contacted(host_of(place))
             sent = headers | self.terms.headers_for(place)
             connection = Connection(place, sent, self.terms.stall_s, self.stopped)
@@ -58,9 +58,13 @@ class Asker:
                 raise self._failed(url, failure) from failure
             finally:
                 connection.close()
-            place = self._redirected(url, next_address(answer))
+            place = self.redirected(url, next_address(answer))
+        raise self.round_error(url)
+
+    def round_error(self, url: str) -> DownloadError:
+        """Return the exception for a server that leads from one address to the next for ever."""
         detail = "one address after another"
-        raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail)
+        return self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail)
 
     def wait(self, seconds: float) -> None:
         """Wait before another attempt. Raises Stopped."""
@@ -75,6 +79,19 @@ class Asker:
         if not self._is_encrypted(url):
             raise self.error(DownloadCode.ADDRESS_REFUSED, url)
 
+    def redirected(self, url: str, place: str) -> str:
+        """Return the place that a URL leads to. Raises DownloadError unless it may be asked."""
+        try:
+            host = host_of(place)
+            port = urlsplit(place).port
+        except ValueError:
+            detail = "an address that makes no sense"
+            raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail) from None
+        is_usual_port = port in (None, 443) or (host == _LOOPBACK and self.terms.loopback_http)
+        if host not in self.hosts or not is_usual_port or not self._is_encrypted(place):
+            raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=urlsplit(place).netloc)
+        return place
+
     def problem(
         self, code: DownloadCode, url: str, *, status: int = 0, detail: str = ""
     ) -> DownloadProblem:
@@ -88,18 +105,6 @@ class Asker:
     ) -> DownloadError:
         """Return the exception for a problem with the server of a URL."""
         return DownloadError(self.problem(code, url, status=status, detail=detail))
-
-    def _redirected(self, url: str, place: str) -> str:
-        try:
-            host = host_of(place)
-            port = urlsplit(place).port
-        except ValueError:
-            detail = "an address that makes no sense"
-            raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail) from None
-        is_usual_port = port in (None, 443) or (host == _LOOPBACK and self.terms.loopback_http)
-        if host not in self.hosts or not is_usual_port or not self._is_encrypted(place):
-            raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=urlsplit(place).netloc)
-        return place
 
     def _is_encrypted(self, url: str) -> bool:
         is_loopback = self.terms.loopback_http and host_of(url) == _LOOPBACK

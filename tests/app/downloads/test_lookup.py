@@ -15,7 +15,7 @@ from app.downloads.lookup import look_up, sender_of, source_of, whole_size
 from app.downloads.model_pages import OfferedFile
 from engine.api.model_files import ModelKind
 from tests.app.downloads.conftest import Sites, vouched_for
-from tests.app.downloads.faulty_server import FaultyServer, redirect, refuse, running, tunnel
+from tests.app.downloads.faulty_server import FaultyServer, give, redirect, refuse, running, tunnel
 from tests.app.downloads.fetching import CONTENT, QUICK
 from tests.app.downloads.model_sites import (
     MODEL,
@@ -66,7 +66,33 @@ def never() -> bool:
             f"https://civitai.com/api/download/models/{VERSION}?type=Model",
             ("civitai", "", str(VERSION), "", ""),
         ),
+        # The site's other domains, whose API is that of the first.
+        (
+            f"https://civitai.red/models/{MODEL}/x?modelVersionId=11",
+            ("civitai", str(MODEL), "11", "", ""),
+        ),
+        (f"civitai.green/models/{MODEL}", ("civitai", str(MODEL), "", "", "")),
+        (f"https://civitai.com/model-versions/{VERSION}", ("civitai", "", str(VERSION), "", "")),
+        (
+            f"https://civitai.com/api/v1/model-versions/{VERSION}",
+            ("civitai", "", str(VERSION), "", ""),
+        ),
+        (f"https://civitai.com/api/v1/models/{MODEL}", ("civitai", str(MODEL), "", "", "")),
+        (
+            f"urn:air:sdxl:checkpoint:civitai:{MODEL}@{VERSION}",
+            ("civitai", str(MODEL), str(VERSION), "", ""),
+        ),
+        (f"urn:air:sd1:lora:civitai:{MODEL}", ("civitai", str(MODEL), "", "", "")),
+        (
+            f"urn:air:sd1:lora:civitai:{MODEL}@{VERSION}.safetensors",
+            ("civitai", str(MODEL), str(VERSION), "", ""),
+        ),
         (FILE, ("hugging_face", "", "", "someone/mix", "mix.safetensors")),
+        ("https://huggingface.co/a/b/tree/main", ("hugging_face", "", "", "a/b", "")),
+        (
+            "https://huggingface.co/a/b/tree/main/in%20it/below/",
+            ("hugging_face", "", "", "a/b", ""),
+        ),
         (
             "https://huggingface.co/a/b/resolve/v1/sub%20folder/x.safetensors?download=true",
             ("hugging_face", "", "", "a/b", "sub folder/x.safetensors"),
@@ -90,12 +116,21 @@ def test_links_are_read_as_people_copy_them(text: str, found: tuple[str, ...]) -
         "file:///etc/passwd",
         "javascript:alert(1)",
         "https://civitai.com/images/1",
+        "https://civitai.red/images/1",
+        "urn:air:sd1:lora:elsewhere:1",
+        "urn:isbn:0451450523",
         "https://huggingface.co/datasets/a/b",
         "https://files.test/",
     ],
 )
 def test_other_texts_are_no_links(text: str) -> None:
     assert read_link(text) is None
+
+
+def test_a_link_says_which_host_is_asked() -> None:
+    for text in (PAGE, f"www.civitai.com/models/{MODEL}", f"civitai.red/models/{MODEL}"):
+        assert link(text).host == "civitai.com"
+    assert link("https://hf.co/a/b").host == "huggingface.co"
 
 
 def test_a_page_of_civitai_says_what_its_file_is(sites: Sites) -> None:
@@ -130,6 +165,27 @@ def test_a_download_link_of_civitai_leads_to_its_version_of_the_model(sites: Sit
     ]
 
 
+def test_a_download_link_of_civitai_leads_to_the_file_that_it_names(sites: Sites) -> None:
+    page = json.loads(civitai_model(CONTENT))
+    (first,) = page["modelVersions"][0]["files"]
+    full = {"metadata": {"format": "SafeTensor", "size": "full", "fp": "fp32"}, "primary": None}
+    vae = {"name": "x.vae.pt", "type": "VAE", "primary": None}
+    page["modelVersions"][0]["files"] = [first, {**first, **full}, {**first, **vae}]
+    sites.server.otherwise = by_path(
+        api_v1_models=json_page(json.dumps(page).encode()),
+        api_v1_model=json_page(json.dumps(civitai_version(CONTENT)).encode()),
+    )
+
+    def first_of(query: str) -> OfferedFile:
+        url = f"https://civitai.com/api/download/models/{VERSION}{query}"
+        return look_up(link(url), never).files[0]
+
+    assert first_of("").about == "fp16 · pruned · SafeTensor"
+    assert first_of("?type=Model&format=SafeTensor&size=full&fp=fp32").about.startswith("fp32")
+    assert first_of("?type=VAE&format=SafeTensor").kind is ModelKind.VAE
+    assert first_of("?type=Training+Data&token=x").about == "fp16 · pruned · SafeTensor"
+
+
 def test_a_file_of_hugging_face_has_its_hash_and_licence(sites: Sites) -> None:
     sites.server.otherwise = json_page(repository(CONTENT))
     page = look_up(link(FILE), never)
@@ -139,6 +195,30 @@ def test_a_file_of_hugging_face_has_its_hash_and_licence(sites: Sites) -> None:
     assert page.licence == "openrail++"
     assert sites.server.asked[0].path == "/api/models/someone/mix/revision/main?blobs=true"
     assert look_up(link("https://huggingface.co/someone/mix"), never).files == (file,)
+
+
+def test_a_folder_of_a_repository_has_its_own_files(sites: Sites) -> None:
+    sites.server.otherwise = json_page(repository(CONTENT))
+    (file,) = look_up(link("https://huggingface.co/someone/mix/tree/main/unet"), never).files
+    assert file.url.endswith("/resolve/main/unet/model.safetensors")
+    with pytest.raises(DownloadError):
+        look_up(link("https://huggingface.co/someone/mix/tree/main/vae"), never)
+
+
+def test_a_repository_whose_weights_are_all_in_folders_has_them(sites: Sites) -> None:
+    names = ("split_files/vae/ae.safetensors", "split_files/unet/big.safetensors", "x.md")
+    siblings = [{"rfilename": name, "size": 5} for name in names]
+    sites.server.otherwise = json_page(repository(b"", siblings=siblings))
+    files = look_up(link("https://huggingface.co/someone/mix"), never).files
+    assert [(one.name, one.about) for one in files] == [
+        ("ae.safetensors", "split_files/vae"),
+        ("big.safetensors", "split_files/unet"),
+    ]
+    # Parts of a diffusers folder are of no use alone.
+    siblings = [{"rfilename": name} for name in ("model_index.json", "unet/x.safetensors")]
+    sites.server.otherwise = json_page(repository(b"", siblings=siblings))
+    with pytest.raises(DownloadError):
+        look_up(link("https://huggingface.co/someone/mix"), never)
 
 
 @pytest.mark.parametrize("content", [b"{}", b"[", repository(b"", siblings=[]), b"\xff"])
@@ -170,6 +250,64 @@ def test_the_host_that_would_send_a_file_is_found_without_being_asked(sites: Sit
     with pytest.raises(DownloadError) as refused:
         whole_size(file, ("files.test",), never)
     assert refused.value.code is DownloadCode.REDIRECT_REFUSED
+
+
+def test_a_file_that_was_moved_on_its_host_is_traced_to_the_one_that_sends_it(
+    sites: Sites, tmp_path: Path
+) -> None:
+    """Hugging Face leads from a repository's old name to its new one."""
+    way = [redirect("/new/mix/resolve/main/a.safetensors", 307), redirect("https://cdn.test/x")]
+    sites.server.script = list(way)
+    file = OfferedFile(
+        name="a.safetensors", url="https://files.test/a.safetensors", size=len(CONTENT)
+    )
+    sender = sender_of(file, never)
+    assert sender.host == "cdn.test"
+    assert [(one.host, one.path) for one in sites.server.asked] == [
+        ("files.test", "/a.safetensors"),
+        ("files.test", "/new/mix/resolve/main/a.safetensors"),
+    ]
+    sites.server.script = list(way)
+    source = source_of(file, (sender.host,))
+    path = fetch(source, tmp_path, on_progress=lambda _: None, cancelled=never, terms=QUICK)
+    assert path.read_bytes() == CONTENT
+    sites.server.script = [redirect("/round", 307)] * 20
+    with pytest.raises(DownloadError) as refused:
+        sender_of(file, never)
+    assert refused.value.code is DownloadCode.REDIRECT_REFUSED
+
+
+def test_a_web_page_is_not_offered_as_a_file(sites: Sites) -> None:
+    sites.server.otherwise = give(b"<!doctype html>", Content_Type="text/html; charset=utf-8")
+    file = OfferedFile(name="view", url="https://files.test/file/1/view")
+    with pytest.raises(DownloadError) as refused:
+        sender_of(file, never)
+    assert refused.value.code is DownloadCode.WEB_PAGE
+
+
+@pytest.mark.parametrize(
+    ("stated", "name"),
+    [
+        ("attachment", ""),
+        ("attachment; filename=a.safetensors", "a.safetensors"),
+        ('attachment; filename="a b.safetensors"; size=5', "a b.safetensors"),
+        ('attachment; filename="a;b.safetensors"', "a;b.safetensors"),
+        ('attachment; filename="a\\"b.pt"', "a_b.pt"),
+        ("attachment; filename*=UTF-8''ink%20wash.safetensors", "ink wash.safetensors"),
+        (
+            "inline; filename=\"x.pt\"; filename*=utf-8'en'%E5%A2%A8.safetensors",
+            "墨.safetensors",
+        ),
+        # As servers write it that know no better: UTF-8 where Latin-1 is meant to be.
+        ('attachment; filename="墨.safetensors"'.encode().decode("latin-1"), "墨.safetensors"),
+        ("attachment; filename*=UTF-8''..%2F..%2Fevil.pt", "_.._evil.pt"),
+        ("attachment; filename*=EBCDIC''x; filename=a.pt", "a.pt"),
+    ],
+)
+def test_a_server_names_its_file_as_browsers_take_it(sites: Sites, stated: str, name: str) -> None:
+    sites.server.otherwise = give(CONTENT, Content_Disposition=stated)
+    file = OfferedFile(name="download", url="https://files.test/download")
+    assert sender_of(file, never).name == name
 
 
 def test_a_key_goes_to_its_own_host_and_no_further(sites: Sites, tmp_path: Path) -> None:
