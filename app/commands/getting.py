@@ -9,8 +9,10 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.commands.downloads import DownloadCommands
+from app.downloads.connection import Stopped
 from app.downloads.entries import Download, DownloadState, Purpose
 from app.downloads.errors import DownloadCode, DownloadError, DownloadProblem
+from app.downloads.free_names import with_free_name
 from app.downloads.links import Link, read_link
 from app.downloads.lookup import look_up, sender_of, source_of, whole_size
 from app.downloads.model_pages import OfferedFile, Page
@@ -163,18 +165,24 @@ class ModelGetting(QObject):
         number = self._begin()
         folder = self.folder_of(kind)
 
+        def is_unwanted() -> bool:
+            return self._wanted != number
+
         def complete() -> Offer | DownloadProblem:
             try:
-                file = self._with_size(offer, number)
+                source = source_of(self._with_size(offer, number), offer.hosts)
+                source = with_free_name(source, folder, self._downloads.entries, is_unwanted)
                 if offer.page.card:
-                    _keep_card(folder, file, offer.page.card)
-                source = source_of(file, offer.hosts)
+                    _keep_card(folder, source.file_name, offer.page.card)
             except DownloadError as error:
                 return error.problem
+            except Stopped:
+                return DownloadProblem(code=DownloadCode.CANCELLED, file=offer.file.name)
             except (ValueError, OSError) as error:
                 code = DownloadCode.WRONG_ANSWER
                 return DownloadProblem(code=code, file=offer.file.name, detail=str(error))
-            self._downloads.add(offer.page.title or file.name, Purpose.MODEL, (source,), folder)
+            title = offer.page.title or source.file_name
+            self._downloads.add(title, Purpose.MODEL, (source,), folder)
             return offer
 
         def take(found: Offer | DownloadProblem) -> None:
@@ -237,6 +245,6 @@ class ModelGetting(QObject):
             self._done.discard(entry.id)
 
 
-def _keep_card(folder: Path, file: OfferedFile, card: bytes) -> None:
-    """Put a site's description beside the place of the file. Raises OSError."""
-    replace_file((folder / file.name).with_suffix(".civitai.info"), card)
+def _keep_card(folder: Path, name: str, card: bytes) -> None:
+    """Put a site's description beside the place of a file. Raises OSError."""
+    replace_file((folder / name).with_suffix(".civitai.info"), card)

@@ -149,7 +149,7 @@ class Downloads:
         with self._news:
             while True:
                 while self._discarded:
-                    _discard_parts(self._discarded.pop())
+                    self._discard_parts(self._discarded.pop())
                 if self._is_closed:
                     return None
                 for entry in self._list.values():
@@ -158,6 +158,22 @@ class Downloads:
                         self._put(running)
                         return running
                 self._news.wait()
+
+    def _discard_parts(self, entry: Download) -> None:
+        """Remove the parts of an entry's files, but those that another entry goes on with."""
+        wanted = {
+            (other.folder, file.file_name)
+            for other in self._list.values()
+            if other.state is not DownloadState.DONE
+            for file in other.files
+        }
+        for file in entry.files:
+            if (entry.folder, file.file_name) in wanted:
+                continue
+            try:
+                forget(file, entry.folder)
+            except OSError as error:
+                _log.warning("a part of a download stays: %s", error)
 
     def _download(self, entry: Download) -> DownloadProblem | None:
         """Download the files of an entry that is running; return why that failed."""
@@ -224,11 +240,3 @@ def _with_bytes_here(entry: Download) -> Download:
     """Return an entry with the bytes of it that are on the disk, as no file keeps their number."""
     here = sum(arrived(file, entry.folder) for file in entry.files)
     return msgspec.structs.replace(entry, bytes_done=here, bytes_per_second=0.0)
-
-
-def _discard_parts(entry: Download) -> None:
-    for file in entry.files:
-        try:
-            forget(file, entry.folder)
-        except OSError as error:
-            _log.warning("a part of a download stays: %s", error)

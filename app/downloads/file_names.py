@@ -6,7 +6,7 @@ from contextlib import suppress
 from urllib.parse import unquote
 
 # As many bytes as every file system takes, less those of the suffixes that a download needs.
-_MOST_BYTES = 200
+MOST_BYTES = 200
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 # Names of devices on Windows, with any suffix and in any case.
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)")
@@ -50,9 +50,9 @@ def stated_file_name(disposition: str) -> str:
 
 
 def _shortened(name: str) -> str:
-    if len(name.encode()) <= _MOST_BYTES:
+    if len(name.encode()) <= MOST_BYTES:
         return name
     stem, dot, suffix = name.rpartition(".")
     end = f"{dot}{suffix}" if stem and len(suffix.encode()) <= 20 else ""
-    room = _MOST_BYTES - len(end.encode())
+    room = MOST_BYTES - len(end.encode())
     return name.encode()[:room].decode(errors="ignore").rstrip(" .") + end

@@ -158,6 +158,54 @@ def test_other_bytes_than_the_site_stated_are_refused(
     assert not list(staged.paths.models.rglob("*.safetensors"))
 
 
+def test_a_file_of_a_name_that_is_taken_gets_another_and_replaces_nothing(
+    staged: Staged, sites: Sites, content: bytes
+) -> None:
+    """Many repositories call their file `pytorch_lora_weights.safetensors`."""
+    getting = staged.session.models.getting
+    mine = staged.paths.models / "Lora" / "waiIllustrious_v160.safetensors"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(b"z" * len(content))
+    mine.with_suffix(".civitai.info").write_bytes(b"{}")
+    offered(staged, PAGE)
+    getting.download(ModelKind.LORA)
+    staged.wait(lambda: state(getting) is DownloadState.DONE)
+    assert mine.read_bytes() == b"z" * len(content)
+    assert mine.with_suffix(".civitai.info").read_bytes() == b"{}"
+    new = mine.with_stem(f"{mine.stem}-2")
+    assert new.read_bytes() == content
+    assert new.with_suffix(".civitai.info").is_file()
+    # The same file is not fetched a second time.
+    asked = len(sites.server.asked)
+    offered(staged, PAGE)
+    getting.download(ModelKind.LORA)
+    staged.wait(lambda: getting.stage is Stage.IDLE and state(getting) is DownloadState.DONE)
+    assert len(getting.entries) == 1
+    assert {one.path for one in sites.server.asked[asked:]}.isdisjoint({"/x.safetensors"})
+
+
+def test_a_file_does_not_take_the_name_of_one_that_is_still_to_come(
+    staged: Staged, sites: Sites, content: bytes
+) -> None:
+    getting = staged.session.models.getting
+    other = {"sha256": "0" * 64, "size": len(content), "pointerSize": 135}
+    first = {"rfilename": "mix.safetensors", "size": len(content), "lfs": other}
+    link = "https://huggingface.co/{}/mix/blob/main/mix.safetensors"
+    sites.server.otherwise = by_path(
+        api_models_other=json_page(repository(content, siblings=[first])),
+        api_models=json_page(repository(content)),
+    )
+    offered(staged, link.format("other"))
+    sites.server.script = [stall_after(10)]
+    getting.download(ModelKind.CHECKPOINT)
+    staged.wait(lambda: state(getting) is DownloadState.RUNNING)
+    staged.session.downloads.pause(getting.entries[0].id)
+    offered(staged, link.format("someone"))
+    getting.download(ModelKind.CHECKPOINT)
+    staged.wait(lambda: [e.state for e in getting.entries][1:] == [DownloadState.DONE])
+    assert (staged.paths.models / "mix-2.safetensors").read_bytes() == content
+
+
 def test_a_site_that_wants_a_key_gets_it_and_is_asked_again(
     staged: Staged, sites: Sites, content: bytes
 ) -> None:

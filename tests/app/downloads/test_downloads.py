@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.downloads import downloads
@@ -171,6 +172,27 @@ def test_a_removed_download_stops_and_leaves_no_part(server: FaultyServer, tmp_p
         listed.wait_for_state(listed.add(named("next", server)), State.DONE)
         assert {path.name for path in listed.folder.iterdir()} == {"whole", "next"}
     assert len(Listed(tmp_path).downloads.entries) == 1
+
+
+def test_a_part_stays_that_another_download_goes_on_with(
+    server: FaultyServer, tmp_path: Path
+) -> None:
+    """A site may send the same file from another host the next day."""
+    server.script = [stall_after(100_000)]
+    with started(tmp_path, PATIENT) as listed:
+        first = listed.add(named("part", server))
+        listed.wait_for(lambda entry: entry.bytes_done >= 100_000)
+        listed.downloads.pause(first)
+        listed.wait_for_state(first, State.PAUSED)
+    moved = msgspec.structs.replace(named("part", server), redirect_hosts=("cdn.test",))
+    with started(tmp_path) as listed:
+        second = listed.add(moved)
+        listed.downloads.pause(second)
+        listed.downloads.remove(first)
+        listed.wait_for_state(listed.add(named("next", server)), State.DONE)
+        listed.downloads.resume(second)
+        listed.wait_for_state(second, State.DONE)
+    assert server.ranges.count("bytes=100000-") == 1
 
 
 def test_a_download_that_is_there_is_not_added_twice(server: FaultyServer, tmp_path: Path) -> None:
