@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.engine.client import EngineClient
+from app.library.checkpoint_store import ENGINE_FAILURES
 from engine.api.messages import QueryFailed
 from engine.api.model_messages import ModelFound
 from engine.file_paths import exists
@@ -27,6 +28,8 @@ class MovedFiles(QObject):
         self._client, self._background = client, background
         self._places: dict[_Stated, str | None] = {}
         self._asked: dict[int, _Stated] = {}
+        # Those at which an engine ended; a file may be the reason.
+        self._ended_at: set[_Stated] = set()
         client.model_found.connect(self._on_found)
         client.query_failed.connect(self._on_failed)
 
@@ -43,6 +46,7 @@ class MovedFiles(QObject):
 
     def look_again(self) -> None:
         """Look for all files again, which may have been moved or put back."""
+        self._ended_at.clear()
         for wanted in self._places:
             self._look(wanted)
 
@@ -50,12 +54,18 @@ class MovedFiles(QObject):
         stated, digest = wanted
 
         def take(found: bool) -> None:
+            # An answer to an earlier look would be older than this.
+            self._asked = {query: one for query, one in self._asked.items() if one != wanted}
             if found or not digest:
                 self._keep(wanted, stated if found else None)
             else:
-                self._asked[self._client.find_model(stated, digest)] = wanted
+                self._ask(wanted)
 
         self._background.run(lambda: exists(Path(stated)), take)
+
+    def _ask(self, wanted: _Stated) -> None:
+        stated, digest = wanted
+        self._asked[self._client.find_model(stated, digest or "")] = wanted
 
     def _keep(self, wanted: _Stated, place: str | None) -> None:
         if self._places[wanted] != place:
@@ -69,5 +79,10 @@ class MovedFiles(QObject):
 
     def _on_failed(self, event: QueryFailed) -> None:
         wanted = self._asked.pop(event.query, None)
-        if wanted is not None:
+        if wanted is None:
+            return
+        if event.error.code not in ENGINE_FAILURES:
             self._keep(wanted, None)
+        elif wanted not in self._ended_at:
+            self._ended_at.add(wanted)
+            self._ask(wanted)
