@@ -8,7 +8,9 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain, islice
+from os.path import expanduser, expandvars
 from pathlib import Path
 
 import msgspec
@@ -27,20 +29,30 @@ _NAMES = (
     ("stable-diffusion-webui", _WEBUI),
     ("stable-diffusion-webui-forge", f"{_WEBUI} Forge"),
     ("stable-diffusion-webui-reForge", f"{_WEBUI} reForge"),
+    ("stable-diffusion-webui-amdgpu", _WEBUI),
+    ("stable-diffusion-webui-amdgpu-forge", f"{_WEBUI} Forge"),
+    # As their archives for Windows unpack.
+    ("sd.webui/webui", _WEBUI),
+    ("webui_forge_cu121_torch231/webui", f"{_WEBUI} Forge"),
     ("sd-webui", _WEBUI),
     ("webui", _WEBUI),
     ("ComfyUI", "ComfyUI"),
     ("comfyui", "ComfyUI"),
     ("ComfyUI_windows_portable/ComfyUI", "ComfyUI"),
+    ("ComfyUI_windows_portable_nvidia/ComfyUI_windows_portable/ComfyUI", "ComfyUI"),
     ("easy-diffusion", "Easy Diffusion"),
     ("EasyDiffusion", "Easy Diffusion"),
     ("invokeai", "InvokeAI"),
     ("InvokeAI", "InvokeAI"),
-    ("SwarmUI", "SwarmUI"),
-    ("StabilityMatrix/Data", "Stability Matrix"),
+    ("SwarmUI/Models", "SwarmUI"),
+    ("StabilityMatrix/Data/Models", "Stability Matrix"),
 )
 _PLACES = ("", "Documents", "AI", "ai", "apps", "Apps", "src", "git", "Downloads")
 _PATHS_FILE = "extra_model_paths.yaml"
+# That of ComfyUI's desktop program, in the system's folder for programs' data.
+_DESKTOP_FILE = "ComfyUI/extra_models_config.yaml"
+# The names of these files that are no models'.
+_NO_MODELS = frozenset({"is_default", "custom_nodes"})
 # A line `name: value` or `name: |` of the YAML that ComfyUI documents.
 _LINE = re.compile(r"(?P<indent> *)(?P<name>[\w.-]+):(?: +(?P<value>\S.*?))? *")
 
@@ -83,27 +95,45 @@ def count_files(folder: Path) -> int:
 def folders_in_paths_file(content: str, beside: Path) -> tuple[Path, ...]:
     """Return the folders that ComfyUI's `extra_model_paths.yaml` names, which lies in `beside`.
 
-    Of each section its `base_path`, or where it has none the folders that are whole paths.
+    Of each section its `base_path`, and the folders that are whole paths elsewhere.
     """
-    bases: list[Path] = []
-    section_has_base = False
+    sections = [_Section()]
     for line in content.splitlines():
         text = line.split(" #")[0].rstrip()
         found = _LINE.fullmatch(text)
+        section = sections[-1]
         if found is None:
-            path = Path(text.strip())
-            if path.is_absolute() and not section_has_base:
-                bases.append(path)
+            if section.name not in _NO_MODELS:
+                section.whole.append(Path(text.strip()))
             continue
-        value = (found["value"] or "").strip("\"'")
+        section.name, value = found["name"], (found["value"] or "").strip("\"'")
         if not found["indent"]:
-            section_has_base = False
-        elif found["name"] == "base_path" and value:
-            section_has_base = True
-            bases.append(beside / Path(value).expanduser())
-        elif Path(value).is_absolute() and not section_has_base:
-            bases.append(Path(value))
-    return tuple(dict.fromkeys(bases))
+            sections.append(_Section())
+        elif section.name == "base_path" and value:
+            value = expanduser(expandvars(value))  # noqa: PTH111 (pathlib's raises for no user)
+            section.base = (beside / value,)
+        elif section.name not in _NO_MODELS:
+            section.whole.append(Path(value))
+    return tuple(dict.fromkeys(chain.from_iterable(section.folders for section in sections)))
+
+
+@dataclass(slots=True)
+class _Section:
+    """A section of such a file, of which some lines are read; `name` is the latest one's."""
+
+    name: str = ""
+    base: tuple[Path, ...] = ()
+    whole: list[Path] = field(default_factory=list[Path])
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that it names, none of them inside of its base."""
+        elsewhere = (
+            path
+            for path in self.whole
+            if path.is_absolute() and not any(map(path.is_relative_to, self.base))
+        )
+        return (*self.base, *elsewhere)
 
 
 def _candidates(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
@@ -118,22 +148,25 @@ def _candidates(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[st
             yield "ComfyUI", Path(local) / "Programs" / "ComfyUI"
         roaming = environment.get("APPDATA")
         if roaming:
-            yield "Stability Matrix", Path(roaming) / "StabilityMatrix"
+            yield "Stability Matrix", Path(roaming) / "StabilityMatrix" / "Models"
+            yield from _named_by(Path(roaming) / _DESKTOP_FILE)
+    elif sys.platform == "darwin":
+        yield from _named_by(home / "Library" / "Application Support" / _DESKTOP_FILE)
     for parent in parents:
         for name, tool in _NAMES:
             folder = parent / name
             yield tool, folder
-            for other in _named_by(folder):
-                yield tool, other
+            yield from _named_by(folder / _PATHS_FILE)
 
 
-def _named_by(folder: Path) -> tuple[Path, ...]:
-    """Return the folders that a ComfyUI in this folder looks into beside its own."""
+def _named_by(file: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the folders that a ComfyUI with this file looks into beside its own."""
     try:
-        content = read_bounded(folder / _PATHS_FILE, _MOST_BYTES)
+        content = read_bounded(file, _MOST_BYTES)
     except (OSError, ValueError):
-        return ()
-    return folders_in_paths_file(content.decode(errors="replace"), folder)
+        return
+    for folder in folders_in_paths_file(content.decode(errors="replace"), file.parent):
+        yield "ComfyUI", folder
 
 
 def _resolved(folder: Path) -> Path:

@@ -1,6 +1,9 @@
 """The folders of other programs are found where they usually lie, and none elsewhere."""
 
+import sys
 from pathlib import Path
+
+import pytest
 
 from app.library.tool_folders import ToolFolder, find_tools, folders_in_paths_file
 
@@ -57,6 +60,69 @@ def test_folders_that_comfyui_is_told_of_are_found_with_it(tmp_path: Path) -> No
     comfy.mkdir()
     (comfy / "extra_model_paths.yaml").write_text(f"mine:\n  base_path: {models.parent}\n")
     assert find_tools(tmp_path, [], {}) == (ToolFolder("ComfyUI", models.parent, 1),)
+
+
+@pytest.mark.parametrize(
+    ("place", "tool"),
+    [
+        # As the archives of A1111 and Forge for Windows unpack.
+        ("sd.webui/webui", "Stable Diffusion WebUI"),
+        ("Downloads/webui_forge_cu121_torch231/webui", "Stable Diffusion WebUI Forge"),
+        ("stable-diffusion-webui-amdgpu", "Stable Diffusion WebUI"),
+        # With an archive's own folder around what it unpacks.
+        ("ComfyUI_windows_portable_nvidia/ComfyUI_windows_portable/ComfyUI", "ComfyUI"),
+    ],
+)
+def test_programs_are_found_in_the_folders_of_their_archives(
+    tmp_path: Path, place: str, tool: str
+) -> None:
+    with_model(tmp_path / place / "models" / "Lora")
+    assert find_tools(tmp_path, [], {}) == (ToolFolder(tool, tmp_path / place, 1),)
+
+
+def test_programs_with_models_under_a_capital_are_not_searched_through(tmp_path: Path) -> None:
+    for name in ("SwarmUI", "StabilityMatrix/Data"):
+        with_model(tmp_path / name / "Models" / "Lora")
+        with_model(tmp_path / name / "dlbackend" / "venv")
+    assert find_tools(tmp_path, [], {}) == (
+        ToolFolder("SwarmUI", tmp_path / "SwarmUI/Models", 1),
+        ToolFolder("Stability Matrix", tmp_path / "StabilityMatrix/Data/Models", 1),
+    )
+
+
+def test_comfyui_of_the_desktop_says_where_its_models_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tmp_path / "disk" / "Comfy"
+    with_model(base / "models" / "loras")
+    with_model(tmp_path / "resources" / "custom_nodes")
+    text = (
+        f"comfyui_desktop:\n  is_default: 'true'\n  base_path: {base}\n  loras: models/loras/\n"
+        f"desktop_extensions:\n  custom_nodes: {tmp_path / 'resources/custom_nodes'}\n"
+    )
+    for system, place in (("win32", "roaming"), ("darwin", "Library/Application Support")):
+        config = tmp_path / place / "ComfyUI" / "extra_models_config.yaml"
+        config.parent.mkdir(parents=True)
+        config.write_text(text)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "platform", system)
+            found = find_tools(tmp_path, [], {"APPDATA": str(tmp_path / "roaming")})
+        assert found == (ToolFolder("ComfyUI", base, 1),)
+
+
+def test_whole_paths_beside_a_base_are_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISK", str(tmp_path / "disk"))
+    base, other, more = tmp_path / "disk/base", tmp_path / "other", tmp_path / "more"
+    text = (
+        f"a:\n  checkpoints: {other}\n  base_path: $DISK/base/\n  loras: models/loras\n"
+        f"  vae: |\n    {more}\n    {base}/models/vae\n"
+    )
+    assert folders_in_paths_file(text, tmp_path) == (base, other, more)
+    assert folders_in_paths_file("a:\n  base_path: ~nobody-of-this-name/x", tmp_path) == (
+        tmp_path / "~nobody-of-this-name/x",
+    )
 
 
 def test_the_file_of_extra_paths_is_read_as_comfyui_documents_it(tmp_path: Path) -> None:
