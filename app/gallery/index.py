@@ -284,8 +284,9 @@ class GalleryIndex(QObject):
             return marking
         self.marked.emit(self._rows.mark(dict(changed)))
         index, with_sidecars = self._upkeep.index, sidecars and self.write_sidecars
+        at = self._marks.at(changed[0][0])
         self._marking.run(
-            lambda: attempt(lambda: mirror(index, changed, sidecars=with_sidecars)),
+            lambda: attempt(lambda: mirror(index, changed, at, sidecars=with_sidecars)),
             self._on_mirrored,
         )
         return marking

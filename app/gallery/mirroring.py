@@ -15,10 +15,11 @@ from engine.api.values import ErrorCode, ErrorInfo
 
 
 def mirror(
-    index: Path, marks: Iterable[tuple[bytes, Marks]], *, sidecars: bool
+    index: Path, marks: Iterable[tuple[bytes, Marks]], at: int, *, sidecars: bool
 ) -> ErrorInfo | None:
     """Copy marks, by identity, to the index; with `sidecars`, also beside the pictures.
 
+    They were given at the time `at`, in ns since 1970.
     Returns why sidecars could not be written. Raises IndexBusyError, IndexDamagedError and
     sqlite3.Error.
     """
@@ -31,7 +32,7 @@ def mirror(
     failed: list[tuple[str, Exception]] = []
     for path, identity in paths:
         try:
-            write_sidecar(path, by_identity[identity])
+            write_sidecar(path, by_identity[identity], at)
         except (OSError, ValueError) as error:
             failed.append((path, error))
     if not failed:

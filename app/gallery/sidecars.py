@@ -6,6 +6,7 @@ entities and namespaces a hostile file could use; everything in it but the ratin
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from app.gallery.listing import sidecar_names
@@ -46,22 +47,30 @@ def read_sidecar(picture: str) -> Marks | None:
     return Marks(max(0, min(rating, MOST_STARS)), rejected=rating <= _REJECTED)
 
 
-def write_sidecar(picture: str, marks: Marks) -> None:
+def write_sidecar(picture: str, marks: Marks, at: int) -> None:
     """Write stars and rejection beside a picture, keeping all else in a sidecar that is there.
 
-    Raises OSError, and ValueError for a sidecar that is no XMP, which stays as it is.
+    The sidecar is as old as the marks, which are of the time `at`, in ns since 1970: else it would
+    seem to tell of more than those that came before it was written. Raises OSError, and ValueError
+    for a sidecar that is no XMP, which stays as it is.
     """
     rating = _REJECTED if marks.rejected else marks.rating
     path = _existing(picture)
     if path is None:
         if rating != 0:
             folder, name = os.path.split(picture)
-            replace_file(Path(folder, sidecar_names(name)[0]), _PACKET % rating, durable=True)
+            _replace(Path(folder, sidecar_names(name)[0]), _PACKET % rating, at)
         return
     before = read_bounded(path, _MOST_BYTES)
     after = _with_rating(before, rating)
     if after != before:
-        replace_file(path, after, durable=True)
+        _replace(path, after, at)
+
+
+def _replace(path: Path, content: bytes, at: int) -> None:
+    replace_file(path, content, durable=True)
+    with suppress(OSError):  # of a drive that keeps times of its own
+        os.utime(path, ns=(at, at))
 
 
 def _with_rating(packet: bytes, rating: int) -> bytes:

@@ -3,9 +3,11 @@
 import os
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from app.gallery import mirroring
 from app.gallery.query import GalleryQuery, Rejected
 from app.gallery.rows import Marks
 from app.gallery.sidecars import read_sidecar, write_sidecar
@@ -60,24 +62,24 @@ def test_a_rating_beyond_the_range_is_brought_into_it(tmp_path: Path) -> None:
 def test_writing_keeps_everything_else_in_a_sidecar(tmp_path: Path) -> None:
     sidecar = tmp_path / "a.png.xmp"
     sidecar.write_text(DARKTABLE.format(rating=3))
-    write_sidecar(str(tmp_path / "a.png"), Marks(5))
+    write_sidecar(str(tmp_path / "a.png"), Marks(5), 1_000)
     assert sidecar.read_text() == DARKTABLE.format(rating=5)
     without = DARKTABLE.replace('xmp:Rating="{rating}"', "")
     sidecar.write_text(without)
-    write_sidecar(str(tmp_path / "a.png"), Marks(rejected=True))
+    write_sidecar(str(tmp_path / "a.png"), Marks(rejected=True), 1_000)
     assert read_sidecar(str(tmp_path / "a.png")) == Marks(rejected=True)
     assert "darktable:history" in sidecar.read_text()
     sidecar.write_text("no XMP")
     with pytest.raises(ValueError, match="no XMP"):
-        write_sidecar(str(tmp_path / "a.png"), Marks(5))
+        write_sidecar(str(tmp_path / "a.png"), Marks(5), 1_000)
     assert sidecar.read_text() == "no XMP"
 
 
 def test_a_new_sidecar_is_made_only_for_stars(tmp_path: Path) -> None:
     picture = str(tmp_path / "a.png")
-    write_sidecar(picture, Marks())
+    write_sidecar(picture, Marks(), 1_000)
     assert list(tmp_path.glob("*.xmp")) == []
-    write_sidecar(picture, Marks(2, favourite=True))
+    write_sidecar(picture, Marks(2, favourite=True), 1_000)
     assert read_sidecar(picture) == Marks(2)
 
 
@@ -115,6 +117,40 @@ def test_sidecars_are_written_only_where_that_is_wanted(gallery: Opened) -> None
     gallery.index.rescan()
     gallery.wait_for("a.png", "copy.png", query=GalleryQuery(rejected=Rejected.ONLY))
     assert [row.rating for row in gallery.rows(GalleryQuery(rejected=Rejected.ONLY))] == [4, 4]
+
+
+def test_a_sidecar_that_is_written_late_does_not_undo_later_stars(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many sidecars take seconds on a network drive; a person changes their mind meanwhile."""
+    changed_mind, looked = Event(), Event()
+    waits = iter((changed_mind, looked))
+
+    def write_slowly(picture: str, marks: Marks, at: int) -> None:
+        next(waits).wait(60)
+        write_sidecar(picture, marks, at)
+
+    monkeypatch.setattr(mirroring, "write_sidecar", write_slowly)
+    write(gallery.pictures / "a.png", png(1))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    gallery.index.write_sidecars = True
+    read: list[tuple[int, int]] = []
+
+    def note(done: int, total: int) -> None:
+        read.append((done, total))
+
+    gallery.index.progress.connect(note)
+    ids = gallery.ids()
+    gallery.index.rate(ids, 4)
+    gallery.index.rate(ids, 2)
+    changed_mind.set()
+    gallery.wait(lambda: read_sidecar(str(gallery.pictures / "a.png")) == Marks(4))
+    gallery.index.rescan()
+    gallery.wait(lambda: (1, 1) in read)
+    assert [row.rating for row in gallery.rows()] == [2]
+    looked.set()
+    gallery.wait(lambda: read_sidecar(str(gallery.pictures / "a.png")) == Marks(2))
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind")
