@@ -70,12 +70,31 @@ class PresetCommands(QObject):
 
     def _put(self, message: str, presets: list[Preset]) -> None:
         before = self.store.presets
-        self.store.presets = tuple(presets)
-        if self.store.presets != before:
+        self.store.presets = after = tuple(presets)
+        if after != before:
             self._notices.tell(
-                message, actions=(NoticeAction.UNDO_CHANGE,), undo=self._undo_to(before)
+                message, actions=(NoticeAction.UNDO_CHANGE,), undo=self._undo_of(before, after)
             )
 
-    def _undo_to(self, before: tuple[Preset, ...]) -> Callable[[], None]:
+    def _undo_of(self, before: tuple[Preset, ...], after: tuple[Preset, ...]) -> Callable[[], None]:
         message = self.tr("The presets are as they were before.")
-        return lambda: self._put(message, list(before))
+        return lambda: self._put(message, _without_change(self.store.presets, before, after))
+
+
+def _without_change(
+    now: tuple[Preset, ...], before: tuple[Preset, ...], after: tuple[Preset, ...]
+) -> list[Preset]:
+    """Return the presets of now without what changed from `before` to `after`.
+
+    Later changes stay: what has another name or other values by now is left, and so is a name that
+    another preset has.
+    """
+    made = [preset for preset in after if preset not in before]
+    found = [preset for preset in now if preset not in made]
+    if made and len(found) == len(now):
+        return found
+    for place, preset in enumerate(before):
+        names = {other.name for other in found}
+        if preset not in after and preset.name not in names and len(found) < MOST_PRESETS:
+            found.insert(place, preset)
+    return found

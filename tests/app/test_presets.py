@@ -112,6 +112,27 @@ def test_saving_renaming_replacing_and_removing_can_be_undone(staged: Staged) ->
             assert presets.store.presets == wanted
 
 
+def test_an_older_change_is_undone_without_those_after_it(staged: Staged) -> None:
+    presets, notices = staged.session.presets, staged.session.notices
+    presets.save("one", ALL)
+    presets.save("two", ALL)
+    presets.rename(presets.store.presets[0], "uno")
+    renaming = notices.notices[-1]
+    presets.remove(presets.store.presets[0])
+    removal = notices.notices[-1]
+    presets.save("three", ALL)
+    staged.session.remedies.act(removal, NoticeAction.UNDO_CHANGE)
+    assert names(staged) == ["uno", "two", "three"]
+    undo(staged)
+    assert names(staged) == ["two", "three"]
+    presets.save("uno", [PresetPart.PROMPTS])
+    # Its name is another's now, and what was renamed is gone.
+    staged.session.remedies.act(removal, NoticeAction.UNDO_CHANGE)
+    staged.session.remedies.act(renaming, NoticeAction.UNDO_CHANGE)
+    assert names(staged)[-1] == "uno"
+    assert presets.store.presets[-1].parts == (PresetPart.PROMPTS,)
+
+
 def test_a_name_is_one_line_and_the_only_one(staged: Staged) -> None:
     presets = staged.session.presets
     presets.save("  a\n  b " + "x" * 200, ALL)
