@@ -32,16 +32,17 @@ class ModelNotes:
 
     def of(self, model: ModelInfo) -> str:
         """Return the note on a model; empty without one."""
-        return self._notes.get(_key(model), "")
+        return next((self._notes[key] for key in _keys(model) if key in self._notes), "")
 
     def keep(self, model: ModelInfo, text: str) -> None:
         """Keep a note; an empty one is dropped."""
-        key, shortened = _key(model), text.strip()[:MOST_CHARACTERS]
-        if self._notes.get(key, "") == shortened:
+        shortened = text.strip()[:MOST_CHARACTERS]
+        if self.of(model) == shortened:
             return
-        self._notes.pop(key, None)
+        for key in _keys(model):
+            self._notes.pop(key, None)
         if shortened:
-            self._notes[key] = shortened
+            self._notes[_keys(model)[0]] = shortened
         self._file.put(encode_json(self._notes))
 
     def flush(self) -> None:
@@ -53,5 +54,6 @@ class ModelNotes:
         self._file.flush()
 
 
-def _key(model: ModelInfo) -> str:
-    return model.identity or model.path
+def _keys(model: ModelInfo) -> tuple[str, ...]:
+    """Return the content, if it was read, and the path: a note may be older than the reading."""
+    return tuple(filter(None, (model.identity, model.path)))

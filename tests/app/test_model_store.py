@@ -174,6 +174,16 @@ def test_a_note_outlives_the_session_and_follows_a_file_that_is_moved(tmp_path: 
     assert ModelNotes(tmp_path).of(model("/a", "1-ab")) == ""
 
 
+def test_a_note_that_was_made_before_the_file_was_read_stays_with_it(tmp_path: Path) -> None:
+    notes = ModelNotes(tmp_path)
+    notes.keep(model("/a"), "good at boats")
+    assert notes.of(model("/a", "1-ab")) == "good at boats"
+    notes.keep(model("/a", "1-ab"), "and at fog")
+    assert notes.of(model("/moved", "1-ab")) == "and at fog"
+    notes.keep(model("/a", "1-ab"), "")
+    assert notes.of(model("/a", "1-ab")) == notes.of(model("/a")) == ""
+
+
 def test_damaged_notes_are_put_aside_and_told_of(tmp_path: Path) -> None:
     (tmp_path / "model-notes.json").write_text("{")
     notes = ModelNotes(tmp_path)
