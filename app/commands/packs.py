@@ -250,11 +250,20 @@ class PackCommands(QObject):
         self._run(pack, lambda work, wishes: work.install(pack, wishes), entry.id)
 
     def _go_on(self) -> None:
-        """Install what the last session had downloaded, unless that ended the computer."""
+        """Install what the last session had downloaded, unless that ended the computer.
+
+        A download of another version than the one that is offered, as after an update, is of no
+        use.
+        """
         for entry in self._downloads.entries:
             pack = self._pack_of(entry)
             if pack is not None and self._memory.may_go_on(pack.id):
                 self._on_download(entry)
+            elif pack is None and entry.purpose is Purpose.PACK:
+                # Packs' downloads are in folders of their names.
+                offered = self._shelf.packs.get(entry.folder.name) if self._shelf else None
+                if offered is not None and offered.wheels:
+                    self._downloads.remove(entry.id)
 
     def _read_again(self, then: Callable[[], object]) -> None:
         def read() -> "Shelf | ErrorInfo":

@@ -179,6 +179,25 @@ def test_a_download_goes_on_after_a_restart(shop: Shop, open_desk: MakeDesk) -> 
     assert shop.server.ranges[-1] == "bytes=100000-"
 
 
+def test_a_download_of_a_version_that_is_no_longer_offered_ends_with_the_update(
+    shop: Shop, open_desk: MakeDesk
+) -> None:
+    """Nothing could be made of it, and it may have gigabytes to come."""
+    shop.offer("tiny", padding=300_000)
+    held_after(shop, 1000)
+    desk = open_desk()
+    desk.session.packs.act("tiny", PackAction.INSTALL)
+    wait_for_stage(desk, "tiny", PackStage.DOWNLOADING)
+    desk.wait(lambda: desk.session.downloads.entries[0].bytes_done == 1000)
+    desk.end()
+    shop.offer("tiny", version="2.0")
+    desk = open_desk()
+    desk.wait(lambda: desk.session.downloads.entries == ())
+    desk.session.packs.act("tiny", PackAction.INSTALL)
+    wait_until_installed(desk, "tiny", "2.0")
+    desk.wait(lambda: not list(desk.paths.packs.rglob("*.part*")))
+
+
 def test_the_engine_keeps_its_pictures_until_they_are_made(shop: Shop, open_desk: MakeDesk) -> None:
     shop.offer("tiny")
     desk = open_desk(Plan(steps=100_000, step_seconds=0.01))
