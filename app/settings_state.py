@@ -159,7 +159,10 @@ def _differences(one: Settings, other: Settings) -> frozenset[str]:
 def _write(path: Path, settings: Settings, names: frozenset[str]) -> ErrorInfo | None:
     """Write these settings into the file, which may have been changed since it was read."""
     reading = read_settings(path)
-    if reading.fault is Fault.DAMAGED or reading.fault is Fault.NEWER:
+    if reading.fault is Fault.UNREADABLE:
+        # What a person wrote in it would be lost with it; another program may leave it soon.
+        return _unwritable(path, OSError(reading.detail))
+    if reading.fault is not None:
         put_aside(path, reading.fault)
     try:
         write_settings(path, reading, settings, names)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app import settings_state
 from app.settings.migrations import VERSION
-from app.settings.reading import FILE, Reading, read_settings
+from app.settings.reading import FILE, Fault, Reading, read_settings
 from app.settings.values import USUAL, Look, Settings
 from app.settings_state import SettingsState
 from app.versions.kept_files import keep_files
@@ -176,6 +176,32 @@ def test_settings_of_a_newer_version_give_way_to_those_from_before_the_update(
     assert aside.read_text() == newer
     assert str(aside) in state.problem.hint
     assert state.path.read_text().startswith("# mine\n")
+
+
+def test_a_file_that_cannot_be_read_for_a_moment_is_not_replaced(
+    make: Make, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs that back files up, and scanners, keep others from them on Windows."""
+    monkeypatch.setattr(settings_state, "_AGAIN_MS", 10)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / FILE).write_text("# mine\nquality = 80\n")
+    state = make()
+    held = [True, True]
+
+    def read(path: Path) -> Reading:
+        if held:
+            held.pop()
+            return Reading(fault=Fault.UNREADABLE, detail="used by another process")
+        return read_settings(path)
+
+    monkeypatch.setattr(settings_state, "read_settings", read)
+    told: list[ErrorInfo] = []
+    state.failed.connect(told.append)
+    state.change(look=Look.DARK)
+    qtbot.waitUntil(lambda: on_disk(state).look is Look.DARK, timeout=PATIENCE_MS)
+    assert "# mine" in state.path.read_text()
+    assert on_disk(state).quality == 80
+    assert [error.detail for error in told] == ["used by another process"]
 
 
 def test_a_link_to_the_file_stays_a_link(make: Make, tmp_path: Path) -> None:
