@@ -1,6 +1,7 @@
 ; The installer for one person, without administrator rights. `installer.py` defines VERSION, NUMBERS,
-; OUT, ICON, SIZE_KB, LONGEST, the length of the longest path below the folder, and NAMES, a file of
-; macros for everything in the tree: Unpack, Place and Remove.
+; OUT, ICON, SIZE_KB, LONGEST, the length of the longest path below the folder, TREE, the folder of a
+; tree in that of its version, and NAMES, a file of macros for everything in the tree: Unpack, Place
+; and Remove.
 ; Exit status: 0 done, 1 given up by the person, 2 refused with a message.
 
 Unicode true
@@ -184,7 +185,7 @@ Function un.RemoveVersions
   ${DoWhile} $R2 != ""
     ${If} $R2 != "."
     ${AndIf} $R2 != ".."
-      StrCpy $R0 "$LOCALAPPDATA\safelight\versions\$R2"
+      StrCpy $R0 "$LOCALAPPDATA\safelight\versions\$R2\${TREE}"
       Call un.WaitForEnd
     ${EndIf}
     FindNext $R1 $R2

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from app.versions.trees import TREE
 from installers.archives import EPOCH, files_of
 from installers.icon.files import ico_icon
 from installers.system import Tree
@@ -34,6 +35,7 @@ def write_installer(tree: Tree, folder: Path) -> Path:
             "NAMES": str(lists),
             "SIZE_KB": str(_kilobytes(tree.root)),
             "LONGEST": str(longest_path(tree.root)),
+            "TREE": TREE,
         }
         defines = [f"-D{name}={value}" for name, value in values.items()]
         # The time, which NSIS would write into the programs it makes.

@@ -1,11 +1,13 @@
 """The Windows tree: launchers, the libraries that its files ask for, and the installer."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from app.versions.trees import tree_folder
 from installers.inputs import Inputs, Target
 from installers.system import Tree
 from installers.windows import imports
@@ -146,6 +148,29 @@ def test_the_uninstaller_removes_only_the_tops_of_the_tree(files: Path) -> None:
 
 def test_the_longest_path_counts_the_folder_of_the_installation(files: Path) -> None:
     assert longest_path(files) == len("\\new\\site\\b\\deep file.py")
+
+
+def test_the_uninstaller_waits_for_versions_where_they_lie(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that runs would else lose some of its files, and the others stay."""
+    commands: list[list[str]] = []
+
+    def note(command: list[str], **_options: object) -> None:
+        commands.append(command)
+
+    monkeypatch.setattr(subprocess, "run", note)
+    tree = Tree(files, Target.WINDOWS, "1.2.3", Inputs((), ()))
+    write_installer(tree, tmp_path)
+    (command,) = commands
+    script = Path(command[-1]).read_text(encoding="utf-8")
+    for define in (argument for argument in command if argument.startswith("-D")):
+        name, _, value = define.removeprefix("-D").partition("=")
+        script = script.replace(f"${{{name}}}", value)
+    waited = re.search(r'StrCpy \$R0 "\$LOCALAPPDATA\\(.*\$R2.*)"\s*Call un.WaitForEnd', script)
+    assert waited is not None
+    place = tree_folder(str(Path("safelight", "versions")), "$R2")
+    assert waited[1].replace("\\", "/") == Path(place).as_posix()
 
 
 @pytest.mark.skipif(not shutil.which("makensis"), reason="NSIS is not installed")
