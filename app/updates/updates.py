@@ -35,7 +35,7 @@ from app.updates.removal import remove_others
 from app.updates.signatures import trusted_keys, verified_content
 from app.versions.names import is_newer
 from app.versions.state import GONE_BACK, VersionsState, change_state, read_state
-from app.versions.trees import INSTALLED_AT, Tree, read_tree, tree_folder
+from app.versions.trees import INSTALLED_AT, Tree, is_beside, read_tree, tree_folder
 from engine.api.sentences import sentence
 
 CHANNEL = "stable"
@@ -76,8 +76,16 @@ class Updates:
 
     @property
     def next_version(self) -> str:
-        """The version that begins with the next start; empty if it is this one."""
-        return self._pending(self._now())
+        """The version that begins with the next start; empty if it is this one, or not known."""
+        state = self._now()
+        if waits := self._pending(state):
+            return waits
+        tree = self._tree
+        if tree is None or state.active == tree.version or not is_beside(tree, str(self._versions)):
+            return ""
+        # This one was left, and runs until then.
+        goal = self._tree_after(state.active)
+        return goal.version if goal else ""
 
     @property
     def back_to(self) -> str:
@@ -87,7 +95,7 @@ class Updates:
             return self.version
         if self._tree is None or state.active != self.version or not state.previous:
             return ""
-        before = self._tree_before(state)
+        before = self._tree_after(state.previous)
         return before.version if before else ""
 
     def is_check_due(self) -> bool:
@@ -196,9 +204,9 @@ class Updates:
         waits = self._tree and state.active and is_newer(state.active, self._tree.version)
         return state.active if waits else ""
 
-    def _tree_before(self, state: VersionsState) -> Tree | None:
-        """Return the tree that starts once the active version is left."""
-        beside = read_tree(tree_folder(str(self._versions), state.previous))
+    def _tree_after(self, active: str) -> Tree | None:
+        """Return the tree that starts where a version is the active one, or none if it is empty."""
+        beside = read_tree(tree_folder(str(self._versions), active)) if active else None
         installed = read_tree(self._installed_at) if self._installed_at else None
         if beside and installed and is_newer(installed.version, beside.version):
             return installed

@@ -23,6 +23,7 @@ from tests.app.sessions import Staged
 from tests.app.supervised import PATIENCE_MS, QUICK, fake_command
 from tests.app.updates.publishing import Publisher, install, updates_of
 from tests.app.updates.trees import DRAWS, NEW, OLD, Home
+from ui.update_labels import stage_sentence
 
 Stage = Callable[[Path], Staged]
 
@@ -181,6 +182,8 @@ def test_a_version_goes_back_by_one_command(
     updates.go_back()
     wait_for(staged, UpdateStage.WAITING_FOR_RESTART)
     assert updates.state.back_to == ""
+    assert updates.state.next_version == OLD
+    assert f"Safelight {OLD} is ready" in stage_sentence(updates.state)
 
 
 def test_a_version_that_failed_is_told_in_a_notice(
