@@ -14,7 +14,6 @@ from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.trash import Trashed, move_to_trash, restore
 from app.notices.remedies import NoticeAction
 from engine.api.model_files import ModelInfo, ModelKind
-from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
 
 # What the form does with a model of a kind.
@@ -74,15 +73,14 @@ class ModelCommands(QObject):
     def supply(self, checkpoint: str, component: str, file: str) -> None:
         """Take a part of a checkpoint from another file, now and whenever it is chosen."""
         path = Path(checkpoint)
-        before = self._memory.of(path)
-        parts = msgspec.structs.replace(before.components, **{component: file})
-        self._declare_parts(path, parts)
+        before = getattr(self._memory.of(path).components, component)
+        self._declare_part(path, component, file)
         self._notices.tell(
             self.tr("{name} is used with {file}.").format(
                 name=path.name[:80], file=Path(file).name
             ),
             actions=(NoticeAction.UNDO_CHANGE,),
-            undo=lambda: self._declare_parts(path, before.components),
+            undo=lambda: self._declare_part(path, component, before),
         )
 
     def note(self, model: ModelInfo, text: str) -> None:
@@ -108,8 +106,10 @@ class ModelCommands(QObject):
         path = model.path
         self._background.run(lambda: move_to_trash(path), self._on_trashed, must=True)
 
-    def _declare_parts(self, path: Path, parts: ComponentFiles) -> None:
-        declared = msgspec.structs.replace(self._memory.of(path), components=parts)
+    def _declare_part(self, path: Path, component: str, file: str | None) -> None:
+        before = self._memory.of(path)
+        parts = msgspec.structs.replace(before.components, **{component: file})
+        declared = msgspec.structs.replace(before, components=parts)
         if path == self._form.checkpoint:
             self._checkpoint.declare(declared)
         else:

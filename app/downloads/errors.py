@@ -65,7 +65,11 @@ _SIGN_IN = sentence(
 )
 _LATER = sentence("Try again later; what has arrived is kept.")
 _HINTS = {
-    DownloadCode.REDIRECT_REFUSED: _SIGN_IN,
+    DownloadCode.REDIRECT_REFUSED: sentence(
+        "If this network asks for a sign-in first, do so in a web browser, then try again. Where a"
+        " site sends its files from another place by now, look its link up again; what has arrived"
+        " is kept."
+    ),
     DownloadCode.NO_CONNECTION: sentence(
         "See that this computer is online, then try again; what has arrived is kept."
     ),

@@ -127,6 +127,20 @@ def test_a_part_that_is_given_can_be_taken_back(staged: Staged, tmp_path: Path) 
     assert session.generation.used_components == ComponentFiles()
 
 
+def test_a_part_is_taken_back_without_those_that_were_given_after_it(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session = staged.session
+    mix = tmp_path / "mix.safetensors"
+    session.checkpoint.open(mix)
+    session.model.supply(str(mix), "vae", "/vae.safetensors")
+    undo = session.notices.notices[-1].undo
+    session.model.supply(str(mix), "text_encoder", "/clip.safetensors")
+    assert undo is not None
+    undo()
+    assert session.generation.used_components == ComponentFiles(text_encoder="/clip.safetensors")
+
+
 def test_a_model_goes_to_the_trash_and_comes_back(staged: Staged, tmp_path: Path) -> None:
     session, path = staged.session, tmp_path / "mix.safetensors"
     path.write_bytes(b"weights")

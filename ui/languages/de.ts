@@ -6281,6 +6281,10 @@
    <translation>Verlangt dieses Netzwerk erst eine Anmeldung, sie im Webbrowser vornehmen, dann erneut versuchen.</translation>
   </message>
   <message>
+   <source>If this network asks for a sign-in first, do so in a web browser, then try again. Where a site sends its files from another place by now, look its link up again; what has arrived is kept.</source>
+   <translation>Verlangt dieses Netzwerk erst eine Anmeldung, sie im Webbrowser vornehmen, dann erneut versuchen. Sendet eine Website ihre Dateien inzwischen von anderswo, den Link noch einmal nachschlagen; was schon da ist, bleibt erhalten.</translation>
+  </message>
+  <message>
    <source>Image prompts need the encoder that their adapter was trained with.</source>
    <translation>Bild-Prompts brauchen den Encoder, mit dem ihr Adapter trainiert wurde.</translation>
   </message>

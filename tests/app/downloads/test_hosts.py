@@ -156,6 +156,8 @@ def test_a_redirect_elsewhere_is_refused(sites: Sites, tmp_path: Path, place: st
     problem = problem_of(source_of(URL, hosts=("cdn.test",)), tmp_path, terms)
     assert problem.code is DownloadCode.REDIRECT_REFUSED
     assert "password" not in problem.message
+    # Sites send their files from one host today and from another one tomorrow.
+    assert "look its link up again" in problem.hint
     assert len(sites.server.asked) == 1
 
 
