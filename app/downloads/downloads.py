@@ -146,34 +146,30 @@ class Downloads:
 
     def _next(self) -> Download | None:
         """Wait for an entry to download, and mark it as running; None once the list is closed."""
-        with self._news:
-            while True:
-                while self._discarded:
-                    self._discard_parts(self._discarded.pop())
-                if self._is_closed:
-                    return None
-                for entry in self._list.values():
-                    if entry.state in _UNFINISHED:
-                        running = _in_state(entry, DownloadState.RUNNING)
-                        self._put(running)
-                        return running
-                self._news.wait()
+        while True:
+            with self._news:
+                if not self._discarded:
+                    if self._is_closed:
+                        return None
+                    for entry in self._list.values():
+                        if entry.state in _UNFINISHED:
+                            running = _in_state(entry, DownloadState.RUNNING)
+                            self._put(running)
+                            return running
+                    self._news.wait()
+                    continue
+                discarded, wanted = self._discarded.pop(), self._names_to_come()
+            # Without the lock: a disk may take seconds for it, and the window asks for the list.
+            _discard_parts(discarded, wanted)
 
-    def _discard_parts(self, entry: Download) -> None:
-        """Remove the parts of an entry's files, but those that another entry goes on with."""
-        wanted = {
-            (other.folder, file.file_name)
-            for other in self._list.values()
-            if other.state is not DownloadState.DONE
-            for file in other.files
+    def _names_to_come(self) -> set[tuple[Path, str]]:
+        """Return the folder and the name of each file of the list that is not here yet."""
+        return {
+            (entry.folder, file.file_name)
+            for entry in self._list.values()
+            if entry.state is not DownloadState.DONE
+            for file in entry.files
         }
-        for file in entry.files:
-            if (entry.folder, file.file_name) in wanted:
-                continue
-            try:
-                forget(file, entry.folder)
-            except OSError as error:
-                _log.warning("a part of a download stays: %s", error)
 
     def _download(self, entry: Download) -> DownloadProblem | None:
         """Download the files of an entry that is running; return why that failed."""
@@ -240,3 +236,14 @@ def _with_bytes_here(entry: Download) -> Download:
     """Return an entry with the bytes of it that are on the disk, as no file keeps their number."""
     here = sum(arrived(file, entry.folder) for file in entry.files)
     return msgspec.structs.replace(entry, bytes_done=here, bytes_per_second=0.0)
+
+
+def _discard_parts(entry: Download, wanted: set[tuple[Path, str]]) -> None:
+    """Remove the parts of an entry's files, but those that another entry goes on with."""
+    for file in entry.files:
+        if (entry.folder, file.file_name) in wanted:
+            continue
+        try:
+            forget(file, entry.folder)
+        except OSError as error:
+            _log.warning("a part of a download stays: %s", error)

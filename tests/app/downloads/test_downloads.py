@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from app.downloads import downloads
+from app.downloads import fetch as fetching
 from app.downloads.entries import DownloadState, Purpose
 from app.downloads.errors import DownloadCode
 from app.downloads.kept_list import FILE
@@ -193,6 +194,32 @@ def test_a_part_stays_that_another_download_goes_on_with(
         listed.downloads.resume(second)
         listed.wait_for_state(second, State.DONE)
     assert server.ranges.count("bytes=100000-") == 1
+
+
+def test_nobody_waits_while_a_part_is_removed(
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The window asks for the list all the time; a disk takes seconds for a part of gigabytes."""
+    begun, asked, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def forget_slowly(source: Source, folder: Path) -> None:
+        begun.set()
+        asked.wait(5)
+        ended.set()
+        fetching.forget(source, folder)
+
+    monkeypatch.setattr(downloads, "forget", forget_slowly)
+    server.script = [stall_after(100_000)]
+    with started(tmp_path, PATIENT) as listed:
+        name = listed.add(named("part", server))
+        listed.wait_for(lambda entry: entry.bytes_done >= 100_000)
+        listed.downloads.remove(name)
+        assert begun.wait(60)
+        assert listed.downloads.entries == ()
+        assert not ended.is_set()
+        asked.set()
+        listed.wait_for_state(listed.add(named("next", server)), State.DONE)
+        assert {path.name for path in listed.folder.iterdir()} == {"next"}
 
 
 def test_a_download_that_is_there_is_not_added_twice(server: FaultyServer, tmp_path: Path) -> None:
