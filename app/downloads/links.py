@@ -62,7 +62,7 @@ def read_link(text: str) -> Link | None:
     air = _AIR.fullmatch(text.strip())
     if air is not None:
         return _civitai(f"/models/{air['model']}", {"modelVersionId": [air["version"] or ""]})
-    url = _encoded(text.strip())
+    url = encoded(text.strip())
     if "://" not in url:
         url = f"https://{url}"
     try:
@@ -79,6 +79,11 @@ def read_link(text: str) -> Link | None:
     if is_file and (parts.scheme == "https" or is_loopback):
         return Link(site=Site.OTHER, url=url)
     return None
+
+
+def encoded(text: str) -> str:
+    """Return a URL in which every sign that none has is percent-encoded."""
+    return quote(text, safe="!#$%&'()*+,/:;=?@[]~-._")
 
 
 def file_name_in(url: str) -> str:
@@ -117,7 +122,3 @@ def _hugging_face(path: str) -> Link | None:
         file=unquote(file[3]) if file else "",
         folder=unquote(whole[3] or "") if whole else "",
     )
-
-
-def _encoded(text: str) -> str:
-    return quote(text, safe="!#$%&'()*+,/:;=?@[]~-._")

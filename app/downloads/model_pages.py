@@ -5,7 +5,8 @@ import re
 import msgspec
 
 from app.downloads.file_names import safe_file_name
-from app.downloads.links import Link, hugging_face_url
+from app.downloads.links import Link, encoded, hugging_face_url
+from app.downloads.source import host_of
 from engine.api.model_files import ModelKind
 from engine.folders import PIPELINE_FILE
 from engine.untrusted_json import decode_json
@@ -204,11 +205,13 @@ def _is_meant(file: _CivitaiFile, link: Link) -> bool:
 
 
 def _offered(file: _CivitaiFile, kind: ModelKind) -> OfferedFile:
+    url = encoded(file.url)
+    host_of(url)  # raises ValueError for an address without sense
     details = file.metadata or _Details()
     about = " · ".join(filter(None, map(_text, (details.fp, details.size, details.format))))
     return OfferedFile(
         name=safe_file_name(file.name),
-        url=file.url,
+        url=url,
         # The site states kibibytes, as a fraction that is exact.
         size=round(file.kilobytes * 1024),
         sha256=_hash(file.hashes.sha256 if file.hashes else ""),

@@ -225,6 +225,26 @@ def test_a_site_that_wants_a_key_gets_it_and_is_asked_again(
     assert SiteKeys(staged.paths.state).of("civitai.com") == ""
 
 
+def test_an_address_without_sense_is_told_of(staged: Staged, sites: Sites, content: bytes) -> None:
+    getting = staged.session.models.getting
+    page = civitai_model(content, "LORA", downloadUrl="ftp://elsewhere/x")
+    sites.server.otherwise = by_path(api_v1=json_page(page))
+    assert getting.look_up(PAGE)
+    staged.wait(lambda: getting.stage is not Stage.ASKING)
+    assert getting.problem is not None
+    assert getting.problem.code is DownloadCode.WRONG_ANSWER
+
+
+def test_an_address_that_is_not_encoded_is_asked_for_as_it_is_meant(
+    staged: Staged, sites: Sites, content: bytes
+) -> None:
+    address = "https://civitai.com/api/download/models/1?type=Pruned Model"
+    page = civitai_model(content, "LORA", downloadUrl=address)
+    sites.server.otherwise = by_path(api_v1=json_page(page), api_download=redirect(CDN))
+    assert offered(staged, PAGE).hosts == ("civitai.com", "cdn.test")
+    assert sites.server.asked[-1].path.endswith("?type=Pruned%20Model")
+
+
 def test_a_server_that_stalls_holds_nobody_up(staged: Staged, sites: Sites) -> None:
     sites.server.script = [stall_after(0)]
     getting = staged.session.models.getting
