@@ -17,6 +17,14 @@ from engine.metadata.texts import PARAMETERS_KEYWORD, RECORD_KEYWORD, TextChunk
 _COMPRESSION = 4
 # From this quality on, JPEG keeps the colours of every pixel, and WebP all of it at the highest.
 _FINE, _LOSSLESS = 90, 100
+# The longest side in pixels that a format has, or its encoder takes; that of PNG is never reached.
+_LONGEST_SIDES = {PictureFormat.WEBP: 16_383, PictureFormat.JPEG: 65_500}
+
+
+def format_for(longer: int, wanted: PictureFormat) -> PictureFormat:
+    """Return the wanted format, or PNG for a longer side of more pixels than that has."""
+    most = _LONGEST_SIDES.get(wanted)
+    return wanted if most is None or longer <= most else PictureFormat.PNG
 
 
 def encode_picture(
@@ -25,7 +33,7 @@ def encode_picture(
     """Encode pixels with texts; `quality` is 1 to 100.
 
     Pixels are uint8 [height, width, 3], or 4 with the opacity; JPEG has none, and shows them on
-    white.
+    white. `format_for` tells which formats have a picture's size; others raise Pillow's errors.
     """
     image = Image.fromarray(pixels)
     if form is PictureFormat.PNG:

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,7 +26,7 @@ from engine.api.sentences import sentence
 from engine.durable import FULL, rename_to_free, sync_file, sync_folder
 from engine.errors import EngineError
 from engine.metadata.texts import TextChunk
-from engine.output.encoding import encode_picture
+from engine.output.encoding import encode_picture, format_for
 from engine.output.names import Destination, sibling_names
 
 # A counter that is being written, or "x" and random digits for a name given by the user.
@@ -44,11 +45,14 @@ def write_picture(
 ) -> Path:
     """Encode pixels, uint8 [height, width, 3 or 4], with text chunks; return the final path.
 
-    The format is that of the target's name, else that of `saving`. The folder is made if it does
-    not exist; an existing file is never overwritten. Raises DISK_FULL and OUTPUT_NOT_WRITABLE; then
-    no file is left behind.
+    The format is that of the target's name, else that of `saving`; a picture that is too long for
+    it is a PNG. The folder is made if it does not exist; an existing file is never overwritten.
+    Raises DISK_FULL and OUTPUT_NOT_WRITABLE; then no file is left behind.
     """
-    form = target.format(saving.format)
+    wanted = target.format(saving.format)
+    form = format_for(max(pixels.shape[:2]), wanted)
+    if target.name is not None and form is not wanted:
+        target = replace(target, name=Path(target.name).stem + form.suffix)
     content = encode_picture(pixels, chunks if saving.metadata else (), form, saving.quality)
     with _named_errors(target.folder, len(content)):
         _make_folder(target.folder)

@@ -52,6 +52,23 @@ def test_pixels_and_text_are_read_back(tmp_path: Path) -> None:
     assert names(tmp_path) == [path.name]
 
 
+@pytest.mark.parametrize(
+    ("form", "longest"), [(PictureFormat.WEBP, 16_383), (PictureFormat.JPEG, 65_500)]
+)
+def test_a_picture_too_long_for_its_format_is_a_png(
+    tmp_path: Path, form: PictureFormat, longest: int
+) -> None:
+    saving, facts = Saving(format=form, name="{seed}"), PictureFacts(seed=7)
+    fits = np.zeros((longest, 1, 3), np.uint8)
+    written = write_picture(fits, Destination(tmp_path), facts, saving=saving)
+    assert written.name == f"7{form.suffix}"
+    longer = np.zeros((1, longest + 1, 3), np.uint8)
+    for target in (Destination(tmp_path), Destination(tmp_path, f"7.b{form.suffix}")):
+        written = write_picture(longer, target, facts, saving=saving)
+        assert pixels_of(written).shape == longer.shape
+    assert names(tmp_path) == sorted([f"7{form.suffix}", "7.png", "7.b.png"])
+
+
 def test_the_counter_continues_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "00041-old.png").touch()
     (tmp_path / "notes.txt").touch()
