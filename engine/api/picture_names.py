@@ -115,9 +115,14 @@ def _counter_expression(pattern: str) -> re.Pattern[str]:
     expression = "".join(
         _value_expression(text, name) for text, name in zip(pairs[::2], pairs[1::2], strict=True)
     )
+    # A value beside it may have digits, too: then only the five that a counter has at least count.
+    follows, leads = bool(pairs) and not last, after.startswith("{")
+    digits = r"\d{5}" if follows or leads else r"\d{5,12}"
     # Without a sign after it, digits may belong to a name of another program.
-    sign = r"\D" if after.startswith("{") else re.escape(_allowed(after)[:1] or ".")
-    counter = rf"(\d{{5,12}})(?:{sign}|\.[^.]*$)"
+    sign = re.escape(_allowed(after)[:1] or ".")
+    if leads:
+        sign = r"\D" if follows else "."
+    counter = rf"({digits})(?:{sign}|\.[^.]*$)"
     return re.compile(expression + _text_expression(last) + counter, re.ASCII | re.DOTALL)
 
 

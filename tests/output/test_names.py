@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,6 +179,16 @@ def test_a_seed_before_the_counter_is_not_taken_for_it() -> None:
     facts = PictureFacts(seed=3141592653)
     name = f"{stem_of('{prompt}-{seed}-{counter}', facts, 42)}.png"
     assert counter_of("{prompt}-{seed}-{counter}", name) == 42
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["{date}{counter}", "{seed}{counter}-{prompt}", "{prompt}{counter}", "{counter}{seed}"],
+)
+def test_the_counter_is_found_beside_the_digits_of_another_fact(pattern: str) -> None:
+    facts = msgspec.structs.replace(FACTS, seed=3141592653, prompt="score 9")
+    name = f"{stem_of(pattern, facts, 42)}.png"
+    assert counter_of(pattern, name) == 42
 
 
 @given(pattern=st.text(st.characters(), min_size=1, max_size=200), prompt=st.text())
