@@ -14,6 +14,7 @@ from engine.text.reading import Passage, read_prompt
 from engine.text.t5_tokenizer import T5Tokenizer
 from engine.text.token_places import token_places
 from engine.text.tokenizers import ClipTokenizer
+from engine.text.written_places import written_places
 
 # More characters than the longest usable prompt usually has.
 COUNTED_CHARACTERS = 32_768
@@ -129,12 +130,7 @@ def _chunk_starts(
     if len(passages) != 1 or len(phrases) != 1 or len(phrases[0]) != 1:
         return ()
     parts = phrases[0][0]
-    places: list[int] = []
-    place = 0
-    for part in parts:
-        # A part with escapes differs from the written text and is not found.
-        place = max(place, text.find(part.text, place)) if not isinstance(part, Break) else place
-        places.append(place)
+    places = list(written_places(text, parts))
     starts = chunk_starts(tokenizer, parts, convention.chunking, reader)[: MAX_CHUNKS - 1]
     by_part: dict[int, list[int]] = {}
     for index, token in starts:
@@ -147,7 +143,7 @@ def _chunk_starts(
         for inside in _characters_of(part.text, tokens, tokenizer, reader):
             if inside is None:
                 return ()
-            found.append(min(places[index] + inside, len(text)))
+            found.append(places[index][inside])
     return tuple(found)
 
 
@@ -170,18 +166,17 @@ def cut_in(
     reader: EmbeddingReader | None = None,
 ) -> int:
     """Return the character with which the first token of a phrase begins that has no room."""
-    place = 0
-    for part in phrase:
+    end = 0
+    for part, places in zip(phrase, written_places(text, phrase), strict=True):
         if isinstance(part, Break):
             break
-        # A part with escapes differs from the written text and is not found.
-        place = max(place, text.find(part.text, place))
         count = len(tokenizer.encode(part.text)) if reader is None else reader.count(part.text)
         if count > room:
             (beyond,) = _characters_of(part.text, (room,), tokenizer, reader)
-            return place + (beyond or 0)
+            return places[beyond or 0]
         room -= count
-    return place if room <= 0 else len(text)
+        end = places[-1]
+    return end if room <= 0 else len(text)
 
 
 def _characters_of(

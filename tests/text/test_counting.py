@@ -86,6 +86,8 @@ def test_a_cut_behind_weights_is_found_in_the_text() -> None:
     assert count_tokens(text, CLIP, convention).cut_at == text.index("dog")
     text = "cat " * 75 + "(blue:1.3)"
     assert count_tokens(text, CLIP, convention).cut_at == text.index("blue")
+    text = r"(cat:1.2), dog \(big\), " + "dog " * 69 + "bird"
+    assert count_tokens(text, CLIP, convention).cut_at == text.index("bird")
 
 
 @settings(deadline=None, max_examples=60)
@@ -157,6 +159,25 @@ def test_chunks_begin_where_the_seventy_sixth_token_stands(name: ConventionName)
     counted = count_tokens(text, CLIP, CONVENTIONS[name])
     (start,) = counted.chunk_starts
     assert len(text[:start].split()) == 75
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        (ConventionName.A1111, r"miku \(vocaloid\), saber \(fate\), "),
+        (ConventionName.A1111, r"(best quality:1.2), miku \(vocaloid\), "),
+        (ConventionName.A1111, "two (red house:1.3), a cat <lora:add_detail:0.8> and "),
+        (ConventionName.A1111, "a red house, # with a garden\ntwo cats, "),
+        (ConventionName.COMFY, r"(best quality:1.2), miku \(vocaloid\), "),
+        (ConventionName.INVOKE, r'a "red house"++ with miku \(vocaloid\) '),
+    ],
+)
+def test_chunks_begin_where_they_are_written(name: ConventionName, before: str) -> None:
+    text = before + "dog " * 100
+    counted = count_tokens(text, CLIP, CONVENTIONS[name])
+    (start,) = counted.chunk_starts
+    assert text[start:].split()[0] == "dog"
+    assert text[:start].count("dog ") == 75 - (counted.used - 100)
 
 
 def test_a_chunk_begins_after_a_break_within_weights() -> None:
