@@ -1,5 +1,6 @@
 """Counts and checks a prompt while it is being written."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -153,9 +154,11 @@ def _wildcard_hint(text: str, error: NoListError) -> Hint:
 
 
 def _embedding_hint(text: str, name: str, reason: Text) -> Hint:
-    place = text.casefold().find(name.casefold())
-    # In an expanded text the name may come from a wildcard.
-    return Hint(HintKind.EMBEDDING, max(place, 0), reason, len(name) if place >= 0 else 1)
+    found = re.search(re.escape(name), text, re.IGNORECASE)
+    if found is None:
+        # In an expanded text the name may come from a wildcard.
+        return Hint(HintKind.EMBEDDING, 0, reason)
+    return Hint(HintKind.EMBEDDING, found.start(), reason, len(found[0]))
 
 
 def _unpaired(question: PromptQuestion) -> list[Hint]:

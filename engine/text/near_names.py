@@ -7,6 +7,8 @@ from typing import NamedTuple
 from engine.text.tokenizers import ClipTokenizer
 
 _WORD = re.compile(r"[^\s,()\[\]{}|<>:\"\\]+")
+# Marks beside a word that are none of its own.
+_MARKS = ".;!?"
 # Shorter words are near to too many others.
 _LEAST_CHARACTERS = 5
 # Words of at least so many characters may differ in two places, shorter ones in one.
@@ -31,14 +33,15 @@ def near_names(text: str, names: tuple[str, ...], tokenizer: ClipTokenizer) -> l
         return []
     found: list[NearName] = []
     for number, match in enumerate(_WORD.finditer(text)):
-        word = match[0].strip(".;!?")
+        start = match.start() + len(match[0]) - len(match[0].lstrip(_MARKS))
+        word = match[0].strip(_MARKS)
         if number >= _MOST_WORDS:
             break
         if len(word) < _LEAST_CHARACTERS or _is_whole(word.casefold(), tokenizer):
             continue
         name = _nearest(word.casefold(), names)
         if name:
-            found.append(NearName(match.start(), word, name))
+            found.append(NearName(start, word, name))
     return found
 
 

@@ -127,6 +127,11 @@ def test_vectors_of_embeddings_count_and_their_troubles_are_hints() -> None:
     (hint,) = check_prompt(comfy, None, embeddings=known).hints
     assert (hint.kind, hint.position, hint.length) == (HintKind.EMBEDDING, 12, 4)
     assert '"none" was not found' in str(hint.subject)
+    # Letters before it that are two in lower case take one place.
+    text = "Stra\u00dfe \u0130 embedding:None house"
+    comfy = msgspec.structs.replace(question, text=text, convention=COMFY)
+    (hint,) = check_prompt(comfy, None, embeddings=known).hints
+    assert text[hint.position : hint.position + hint.length] == "None"
 
 
 def test_a_list_that_does_not_exist_is_named_where_it_stands() -> None:
@@ -149,6 +154,7 @@ def test_a_slip_in_the_name_of_an_embedding_is_told_with_the_name() -> None:
 
     assert slips("a house, (easynegtive:1.2), dog") == [("easynegtive", "EasyNegative")]
     assert slips("bad-hadns-5.") == [("bad-hadns-5", "bad-hands-5")]
+    assert slips("a dog; ..bad-hadns-5!") == [("bad-hadns-5", "bad-hands-5")]
     # What is a name, an ordinary word, or near to none.
     assert slips("EASYNEGATIVE, details of a house, cat toy, portrait, brushstrokes") == []
     assert slips("easynegtive", COMFY) == []
