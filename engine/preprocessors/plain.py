@@ -69,7 +69,8 @@ def color_grid(picture: Pixels, options: ColorGridOptions) -> Pixels:
     height, width = picture.shape[:2]
     width, height = map_size(width, height, options.resolution)
     whole = resize_area(picture, width, height)
-    cells = resize_cubic(whole, width // _COLOUR_CELL, height // _COLOUR_CELL)
+    columns, rows = (max(1, side // _COLOUR_CELL) for side in (width, height))
+    cells = resize_cubic(whole, columns, rows)
     return resize_nearest(cells, width, height)
 
 
@@ -157,7 +158,7 @@ def _smooth_field(random: np.random.RandomState, width: int, height: int) -> NDA
     field = resize_cubic_numbers(coarse, width + 2 * cell, height + 2 * cell)
     field = field[cell : cell + height, cell : cell + width, 0]
     field = field - field.min()
-    return field / field.max()
+    return field / (field.max() or 1)
 
 
 def as_it_is(picture: Pixels, options: ReferenceOptions) -> Pixels:

@@ -180,6 +180,19 @@ def test_a_map_without_a_resolution_and_a_target_is_as_large_as_its_picture() ->
     assert made.shape == (40, 50, 3)
 
 
+@pytest.mark.parametrize("options", every(), ids=name_of)
+@pytest.mark.parametrize("size", [(1, 1), (63, 40), (1200, 60)])
+def test_a_small_picture_has_a_map_of_its_own_size(
+    options: MapOptions, size: tuple[int, int]
+) -> None:
+    if hasattr(options, "resolution"):
+        options = msgspec.structs.replace(options, resolution=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = make_map(noise(*size), options)
+    assert (made.shape[1], made.shape[0]) == size
+
+
 def test_a_target_leaves_a_resolution_as_it_is() -> None:
     made = make_map(noise(50, 40), ThresholdOptions(resolution=64), target=MapTarget(200, 200))
     assert min(made.shape[:2]) == 64
