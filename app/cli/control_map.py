@@ -15,7 +15,7 @@ from engine.api.picture_names import PictureFacts
 from engine.api.preprocessors import PREPROCESSORS, MapOptions, MapTarget, PreprocessorName
 from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
-from engine.output.names import Destination, destination
+from engine.output.names import Destination, destination, name_after
 from engine.output.writer import write_picture
 from engine.pipeline.canvas.pictures import read_picture
 from engine.preprocessors.map_maker import MapMaker, MapOrder
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 def _target(options: argparse.Namespace) -> Destination:
     """Return the place of the map: in a folder it is named after its picture."""
     target = destination(str(typed_path(options.output)))
-    name = f"{typed_path(options.picture).stem}-{options.preprocessor}.png"
+    name = name_after(typed_path(options.picture).name, f"-{options.preprocessor}.png")
     return target if target.name else replace(target, name=name)
 
 

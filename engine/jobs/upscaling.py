@@ -21,6 +21,7 @@ from engine.metadata.pictures import read_text_chunks
 from engine.metadata.texts import TextChunk
 from engine.metadata.upscales import with_upscale
 from engine.output import Destination, write_picture
+from engine.output.names import name_after
 from engine.upscalers.pictures import read_pixels
 from engine.upscalers.reading import Upscaler
 from engine.upscalers.running import Progress, Setting, UpscalerRun
@@ -129,7 +130,7 @@ def _saved(
         device=candidate.device.name if candidate else None,
         source=str(source.absolute()),
     )
-    name = job.target.name or f"{source.stem}-upscaled{job.saving.format.suffix}"
+    name = job.target.name or name_after(source.name, f"-upscaled{job.saving.format.suffix}")
     chunks = with_upscale(original.texts, report)
 
     def write(target: Destination) -> Path:

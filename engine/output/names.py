@@ -68,13 +68,20 @@ def sibling_names(name: str, *, numbered: bool) -> Iterator[str]:
 
     A long name is shortened to make room for its number: systems take 255 bytes, some only 143.
     """
-    stem, suffix = os.path.splitext(name)  # noqa: PTH122 (a name, not a path)
+    suffix = Path(name).suffix
     if not numbered:
         yield name
-    room = max(len(os.fsencode(name)), _NAME_BYTES)
     for number in count(1):
-        ending = f"-{number}{suffix}"
-        yield _first_bytes(stem, room - len(os.fsencode(ending))) + ending
+        yield name_after(name, f"-{number}{suffix}")
+
+
+def name_after(name: str, ending: str) -> str:
+    """Return a name for a file that is made of another: the other's stem, and an ending.
+
+    A long stem is shortened, as in `sibling_names`.
+    """
+    room = max(len(os.fsencode(name)), _NAME_BYTES)
+    return _first_bytes(Path(name).stem, room - len(os.fsencode(ending))) + ending
 
 
 def _first_bytes(text: str, length: int) -> str:

@@ -80,6 +80,18 @@ def test_a_picture_that_finds_the_disk_full_is_kept_elsewhere_and_the_error_says
         assert image.size == (12, 8)
 
 
+@pytest.mark.parametrize("stem", ["c" * 251, "\u732b" * 83])
+def test_a_picture_with_the_longest_name_is_saved_under_a_name_of_that_length(
+    job: UpscaleJob, tmp_path: Path, stem: str
+) -> None:
+    source = job.pictures[0].rename(tmp_path / f"{stem}.png")
+    paths = [run(replace(job, pictures=(source,)), tmp_path)[0] for _ in range(2)]
+    for path, ending in zip(paths, ("-upscaled.png", "-1.png"), strict=True):
+        assert path.name.startswith(stem[:70])
+        assert path.name.endswith(ending)
+        assert 250 <= len(path.name.encode()) <= 255
+
+
 def test_a_source_that_vanished_is_named(job: UpscaleJob, tmp_path: Path) -> None:
     job.pictures[0].unlink()
     with pytest.raises(EngineError, match="not there any more") as caught:
