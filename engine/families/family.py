@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from engine.api.conventions import Convention
 from engine.api.prompts import PromptQuestion
 from engine.api.request import CheckpointOverride
 from engine.api.sentences import NO_WORDS, Sentence, as_it_is, sentence
@@ -112,6 +113,10 @@ class Family(ABC):
     def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
         """Raise EngineError where a text encoder lacks the tokenizer that it needs."""
         return
+
+    def prompt_rules(self, convention: Convention) -> Convention:
+        """Return a convention as its tool has it for the prompts of this family."""
+        return convention
 
     def count_tokens(
         self, text: str, question: PromptQuestion, embeddings: Embeddings = NO_EMBEDDINGS

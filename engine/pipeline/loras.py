@@ -13,6 +13,7 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.lora_purpose import fit_lora, with_inputs_for
+from engine.families.registry import FAMILIES
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup
 from engine.lora.hashes import stated_tensors_hash
@@ -90,7 +91,9 @@ class JobLoras:
         A LoRA that is not found is a warning. Raises EngineError for a file that cannot be read or
         is for another family, and for a prompt that the convention's tool refuses.
         """
-        named, told = find_loras(request, run, self._lookup)
+        rules = FAMILIES.named(self._checkpoint.family).prompt_rules(request.convention)
+        as_read = msgspec.structs.replace(request, convention=rules)
+        named, told = find_loras(as_read, run, self._lookup)
         warnings = [*self._remarks, *told]
         for lora in named:
             if lora.path is not None:

@@ -4,6 +4,8 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
+import msgspec
+
 from engine.api.embedding_messages import DescribeEmbeddings
 from engine.api.machine_messages import CacheListed, JobPlanned, RebuildCache
 from engine.api.map_messages import MakeMap
@@ -215,8 +217,11 @@ def _hashed(query: HashModel, services: JobServices, put: Put) -> ModelHashed:
 
 def _checked(question: PromptQuestion, services: JobServices) -> PromptCheck:
     """Check a prompt, counting tokens as its family does, or as CLIP if no family is known."""
-    family = question.family
-    count = FAMILIES.named(family).count_tokens if family is not None else count_clip_tokens
+    count = count_clip_tokens
+    if question.family is not None:
+        family = FAMILIES.named(question.family)
+        rules = family.prompt_rules(question.convention)
+        count, question = family.count_tokens, msgspec.structs.replace(question, convention=rules)
     return check_prompt(question, services.wildcards, count, services.embeddings)
 
 

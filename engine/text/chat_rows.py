@@ -107,9 +107,12 @@ def unescapes_brackets(convention: Convention) -> bool:
 
 
 def chat_convention(convention: Convention) -> Convention:
-    """Return a convention as its tool has it for chats: every character is text."""
+    """Return a convention as its tool has it for chats: all but tags is text, without vectors."""
     return msgspec.structs.replace(
-        whole_texts(convention), grammar=PromptGrammar.LITERAL, emphasis=Emphasis.NONE
+        whole_texts(convention),
+        grammar=PromptGrammar.LITERAL,
+        emphasis=Emphasis.NONE,
+        embedding_spellings=(),
     )
 
 

@@ -18,6 +18,7 @@ from engine.api.conventions import (
     Chunking,
     Convention,
     Emphasis,
+    NetworkTags,
     PromptGrammar,
     TextCleaning,
 )
@@ -103,8 +104,8 @@ def _is_text(part: PromptPart) -> bool:
 def whole_texts(convention: Convention) -> Convention:
     """Return a convention as its tool has it for encoders that take whole texts.
 
-    InvokeAI leaves compel out for them: every character is text, and what is too long is cut
-    (`invokeai/app/invocations/flux_text_encoder.py`).
+    InvokeAI leaves compel out for them: every character is text, also of tags, and what is too long
+    is cut (`invokeai/app/invocations/flux_text_encoder.py`).
     """
     if convention.grammar is not PromptGrammar.COMPEL:
         return convention
@@ -113,6 +114,7 @@ def whole_texts(convention: Convention) -> Convention:
         grammar=PromptGrammar.LITERAL,
         emphasis=Emphasis.NONE,
         chunking=Chunking.CUT,
+        network_tags=NetworkTags.TEXT,
     )
 
 

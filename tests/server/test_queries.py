@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.paths import starter_checkpoint
@@ -170,6 +171,23 @@ def test_a_prompt_is_checked_while_it_is_typed(talk: Conversation) -> None:
     assert (answer.query, answer.check.text, answer.check.used) == (6, QUESTION.text, 3)
     kinds = [hint.kind for hint in answer.check.hints]
     assert kinds == [HintKind.UNPAIRED, HintKind.NETWORK]
+
+
+def test_brackets_of_a_prompt_that_is_all_text_need_no_partner(talk: Conversation) -> None:
+    question = msgspec.structs.replace(QUESTION, family="zimage")
+    talk.send(CheckPrompt(query=6, question=question))
+    hints = talk.wait_for(PromptChecked).check.hints
+    assert [hint.kind for hint in hints] == [HintKind.NETWORK]
+    invoke = CONVENTIONS[ConventionName.INVOKE]
+    question = msgspec.structs.replace(question, convention=invoke, text='("a", "b").and(1) (')
+    talk.send(
+        CheckPrompt(query=7, question=question),
+        CheckPrompt(query=8, question=msgspec.structs.replace(question, family="sd1")),
+    )
+    talk.wait_for(PromptChecked, lambda answer: answer.query == 8)
+    found = {answer.query: answer.check.hints for answer in talk.of(PromptChecked)}
+    assert found[7] == ()
+    assert [hint.kind for hint in found[8]] == [HintKind.REFUSED, HintKind.UNPAIRED]
 
 
 def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tiny: Path) -> None:

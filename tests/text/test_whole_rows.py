@@ -10,6 +10,7 @@ from engine.api.conventions import CONVENTIONS, Convention, PromptFeature
 from engine.api.prompts import PromptQuestion
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
+from engine.text.prompt import WeightedText
 from engine.text.reading import PromptReading, read_prompt
 from engine.text.t5_counting import count_t5_tokens
 from engine.text.t5_tokenizer import load_t5_tokenizer
@@ -104,6 +105,12 @@ def test_a_prompt_beyond_the_most_positions_is_refused() -> None:
         row_of("cat " * 3000, COMFY)
     assert raised.value.code is ErrorCode.REQUEST_INVALID
     assert WholeRows(T5, 16, cuts=True).laid_out(()).used == 0
+
+
+def test_invoke_reads_no_tags_in_whole_texts() -> None:
+    for convention, words in ((INVOKE, "a <lora:ink:1> cat"), (A1111, "a  cat")):
+        (phrase,) = phrases_of(read_prompt("a <lora:ink:1> cat", convention, 20))
+        assert phrase == (WeightedText(words, 1.0),)
 
 
 def count(text: str, convention: Convention, positions: int = 512):

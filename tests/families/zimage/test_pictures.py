@@ -3,14 +3,21 @@
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
+from engine.api.conventions import CONVENTIONS
 from engine.api.features import GuidanceKind
-from engine.api.values import ErrorCode
+from engine.api.values import ConventionName, ErrorCode
+from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.families.zimage.hints import variant_of
+from engine.lora.folder import LoraLookup
+from engine.pipeline.found_loras import find_loras
+from engine.pipeline.loras import JobLoras
+from engine.text.lora_strengths import RunLength
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
 from tests.families import flow_pictures, listings
@@ -18,6 +25,7 @@ from tests.families.flow_pictures import check_changes, check_second_pass
 from tests.families.flux.files import drawn
 from tests.families.listings import prefixed
 from tests.families.zimage import files
+from tests.metadata.records import PLAIN_REQUEST
 
 picture = partial(flow_pictures.picture, guidance=1.0)
 
@@ -63,6 +71,21 @@ def test_base_is_told_by_its_name(name: str, variant: str) -> None:
 def test_prompt_and_seed_change_a_picture(turbo: Path, convention: str) -> None:
     changes = {"prompt": "a horse"}, {"guidance": 4.0}, {"seed": 8}
     check_changes(picture, turbo, convention, *changes)
+
+
+def test_a_prompt_that_compel_would_refuse_is_text_and_names_no_lora(turbo: Path) -> None:
+    read_loras = JobLoras(identify(turbo), LoraLookup(), read_index)
+    request = msgspec.structs.replace(
+        PLAIN_REQUEST,
+        prompt='("a cat", "a dog").blend(1) withLora(ink) <lora:ink:1>',
+        convention=CONVENTIONS[ConventionName.INVOKE],
+    )
+    with pytest.raises(EngineError, match="has 1 numbers for 2 prompts"):
+        find_loras(request, RunLength(4), LoraLookup())
+    assert read_loras(request, RunLength(4)).warnings == ()
+    a1111 = msgspec.structs.replace(request, convention=CONVENTIONS[ConventionName.A1111])
+    (warning,) = read_loras(a1111, RunLength(4)).warnings
+    assert "ink" in warning.message
 
 
 def test_a_negative_prompt_acts_with_guidance_alone(turbo: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from engine.api.conventions import Convention
 from engine.api.sentences import Sentence, sentence
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, ReadIndex
@@ -34,6 +35,7 @@ from engine.families.shared.stable_diffusion.folder_parts import FolderSource, t
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.t5 import T5Config
+from engine.text.whole_rows import whole_texts
 from engine.weights.stored import StoredWeight
 
 
@@ -72,6 +74,10 @@ class FlowFamily(Family):
     @abstractmethod
     def transformer_words(self, config: object) -> Sentence | None:
         """Describe the transformer; None for the configuration of another component."""
+
+    def prompt_rules(self, convention: Convention) -> Convention:
+        """Return a convention for text encoders that take whole texts."""
+        return whole_texts(convention)
 
     def variant_of_pipeline(self, pipeline: str) -> str | None:
         """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""
