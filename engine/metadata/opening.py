@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, PngImagePlugin, UnidentifiedImageError
 
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.regular_file import open_regular
@@ -15,6 +15,9 @@ from engine.regular_file import open_regular
 # The most pixels to decode; a picture whose header claims more is refused.
 MAX_PIXELS = 89_000_000
 FORMATS = ("PNG", "JPEG", "WEBP")
+# The most bytes of a colour profile or another packed part of a PNG; those of printers and the
+# histories of editors exceed Pillow's mebibyte, which then takes the picture for a bomb.
+PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20
 
 
 class PictureFault(Exception):  # noqa: N818 (of the picture, not of ours)

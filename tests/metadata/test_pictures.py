@@ -4,6 +4,7 @@ import io
 import os
 import struct
 import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from engine.metadata.opening import PictureFault, open_picture
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
-from engine.pipeline.canvas.pictures import read_picture
+from engine.pipeline.canvas.pictures import picture_size, read_picture
 from tests.metadata.readers.pictures import exif, jpeg, user_comment, webp
 from tests.metadata.records import PNG, chunk, png_with
 
@@ -51,6 +52,25 @@ def test_a_picture_that_cannot_be_opened_says_why_in_a_sentence_of_the_catalogue
     (fault,) = (value for name, value in caught.value.text.values if name == "fault")
     assert isinstance(fault, Sentence)
     assert str(fault).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("kind", "beginning"),
+    [(b"iCCP", b"profile\0\0"), (b"zTXt", b"history\0\0"), (b"iTXt", b"history\0\1\0\0\0")],
+)
+def test_a_picture_with_a_large_profile_or_history_is_opened(
+    tmp_path: Path, kind: bytes, beginning: bytes
+) -> None:
+    path = tmp_path / "picture.png"
+
+    def write(unpacked: int) -> None:
+        path.write_bytes(png_with(chunk(kind, beginning + zlib.compress(bytes(unpacked)))))
+
+    write(8 << 20)
+    assert read_picture(path).size == picture_size(path)
+    write(20 << 20)
+    with pytest.raises(EngineError, match="damaged"):
+        read_picture(path)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
