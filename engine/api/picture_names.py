@@ -21,6 +21,8 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 # A placeholder without a value takes the separators before it along.
 _NOTHING = "\0"
 _SEPARATORS = " -_.,+"
+# Marks that choose how an emoji looks.
+_SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*]')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
@@ -100,12 +102,22 @@ def slug(prompt: str) -> str:
     # Composed, as macOS and Windows compare and show names; a prompt may be a million characters.
     text = unicodedata.normalize("NFKC", prompt[:200]).casefold()
     words = ""
-    for word in re.findall(r"[^\W_]+", text):
+    for word in _words(text):
         longer = f"{words}-{word}" if words else word
         if len(longer.encode()) > _SLUG_BYTES:
-            break
+            # Some scripts have no spaces between words.
+            return words or _first_bytes(word, _SLUG_BYTES)
         words = longer
     return words
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text: digits, and letters with marks, as some scripts have vowels."""
+    kept = " "
+    for sign in text:
+        is_mark = unicodedata.category(sign) in ("Mn", "Mc") and sign not in _SELECTORS
+        kept += sign if sign.isalnum() or (is_mark and kept[-1] != " ") else " "
+    return kept.split()
 
 
 def _counter_expression(pattern: str) -> re.Pattern[str]:

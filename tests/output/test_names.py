@@ -28,6 +28,9 @@ RESERVED = {
 }
 
 
+HINDI = "\u0939\u093f\u0928\u094d\u0926\u0940"
+
+
 def named(counter: int, seed: int, prompt: str) -> str:
     facts = PictureFacts(seed=seed, prompt=prompt)
     return f"{stem_of(DEFAULT_NAME, facts, counter)}.png"
@@ -75,9 +78,12 @@ def test_other_formats_are_refused_with_the_right_name(out: str) -> None:
         (2, "../../etc/passwd", "00002-7-etc-passwd.png"),
         (3, "猫と犬, \uff26\uff35\uff2c\uff2c", "00003-7-猫と犬-full.png"),
         (4, "\0\u202e<b>|*?", "00004-7-b.png"),
-        (5, "x" * 61 + " y", "00005-7.png"),
+        # Not all scripts have spaces.
+        (5, "\u732b" * 21 + " y", "00005-7-" + "\u732b" * 20 + ".png"),
         (6, "word " * 1000, "00006-7-" + "-".join(["word"] * 12) + ".png"),
         (7, "con. nul ", "00007-7-con-nul.png"),
+        # Vowels are marks in some scripts; the one that colours a heart is none of a word.
+        (8, f"{HINDI} \u2764\ufe0f a\ufe0f", f"00008-7-{HINDI}-a.png"),
     ],
 )
 def test_a_picture_in_a_folder_has_counter_seed_and_words(
