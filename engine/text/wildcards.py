@@ -3,7 +3,8 @@ r"""Words drawn by a seed: `__name__` from files, `{a|b|c}` from the prompt itse
 `__animals/cats__` becomes a line of `animals/cats.txt` in the wildcards folder; empty lines and
 lines that begin with `#` are skipped. `{a|b}` becomes one of its parts, and `{3::a|b}` draws a
 three times as often as b; braces without a bar are text. Both nest, also in the lines of files.
-`\{`, `\}` and, inside braces, `\|` are the plain characters; `\__` keeps a name unchanged.
+`\{`, `\}` and, inside braces, `\|` are the plain characters; `\__` keeps a name unchanged. So does
+a tag as `<lora:ink__v2__final:1>`, whose file may be called so, if there is no such list.
 
 The draws are those of `random.Random(seed).random()`, whose values the Python documentation
 guarantees for all later versions; one draw per choice, outer before inner, left to right. So a
@@ -36,6 +37,9 @@ _NO_BEGINNING = re.compile(r"[\s_]")
 _NAME_END = re.compile(r"(?<=[^\W_])__")
 _ESCAPED = re.compile(r"\\([{}|]|__)")
 _ESCAPED_OUTSIDE = re.compile(r"\\([{}]|__)")
+# The longest tag that is looked for, so that each name takes a bounded time.
+_MOST_TAG = 1000
+_TAG = re.compile(rf"<\w{{1,20}}:[^<>]{{1,{_MOST_TAG}}}>")
 _WEIGHT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)::")
 
 
@@ -119,8 +123,11 @@ class _Expansion:
             self.stack.append(_Range(source, begin, end, current.name, in_braces=True))
             return
         name = source.names[start]
-        lines = self._lines(name, current, start)
-        current.position = start + len(name) + 4
+        lines, end = self._lines(name, current, start), start + len(name) + 4
+        if not lines:
+            self._write(current, end)
+            return
+        current.position = end
         line = lines[int(self.random.random() * len(lines))]
         self.stack.append(_Range(line, 0, len(line.text), name))
 
@@ -140,12 +147,15 @@ class _Expansion:
         return bisect(sums, self.random.random() * sums[-1])
 
     def _lines(self, name: str, current: _Range, start: int) -> tuple[_Source, ...]:
+        """Return the lines of a list; none within a tag where there is no such list."""
         if any(above.name == name for above in self.stack):
             raise self._error(
                 sentence("the wildcard {name} leads back to itself", name=name), current, start
             )
         if name not in self.lines:
             lines = _read_lines(self.folder, name)
+            if not lines and _is_in_tag(current.source.text, start):
+                return ()
             if not lines:
                 problem = sentence('there is no list called "{name}"', name=name)
                 if self.folder is not None and is_file(self.folder):
@@ -213,6 +223,13 @@ def _marks(text: str, names: dict[int, str]) -> Iterator[re.Match[str]]:
             position += len(name) + 2
         else:  # the second underscore may begin another mark
             position -= 1
+
+
+def _is_in_tag(text: str, place: int) -> bool:
+    """Tell whether a place is within a tag as `<lora:name:1>`."""
+    start = text.rfind("<", max(0, place - _MOST_TAG), place)
+    tag = _TAG.match(text, start) if start >= 0 else None
+    return tag is not None and place < tag.end()
 
 
 class _Names:

@@ -116,6 +116,21 @@ def test_errors_point_at_the_character(folder: Path, text: str, character: int, 
     assert caught.value.hint
 
 
+def test_underscores_in_the_name_of_a_lora_are_its_own_unless_there_is_such_a_list(
+    folder: Path,
+) -> None:
+    tag = "<lora:ink__v2__final:0.8>"
+    assert expand_wildcards(tag, 0, None) == tag
+    assert set(drawn(f"{{{tag}|x}}", folder)) == {tag, "x"}
+    text = f"<lora:ink__colour__:1>, {tag} __colour__"
+    assert set(drawn(text, folder)) == {
+        f"<lora:ink{one}:1>, {tag} {other}" for one in ("red", "blue") for other in ("red", "blue")
+    }
+    for outside in (f"{tag} __final__", "a <b __final__", "<lora:a __final__"):
+        with pytest.raises(EngineError, match="no list"):
+            expand_wildcards(outside, 0, folder)
+
+
 def test_a_name_cannot_leave_the_folder(folder: Path) -> None:
     for name in ("../colour", "animals/../../colour", str(folder / "colour")):
         with pytest.raises(EngineError, match="no list called"):
