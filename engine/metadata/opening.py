@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PIL import Image, PngImagePlugin, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, PngImagePlugin, UnidentifiedImageError
 
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.regular_file import open_regular
@@ -18,6 +18,10 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 # The most bytes of a colour profile or another packed part of a PNG; those of printers and the
 # histories of editors exceed Pillow's mebibyte, which then takes the picture for a bomb.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20
+# The orientations that swap width and height.
+_TURNED = frozenset({5, 6, 7, 8})
+# What Pillow raises for EXIF data that are none.
+_NO_EXIF = (SyntaxError, struct.error)
 
 
 class PictureFault(Exception):  # noqa: N818 (of the picture, not of ours)
@@ -59,6 +63,24 @@ def open_picture(
         raise PictureFault(
             sentence("it is damaged or incomplete ({detail})", detail=detail)
         ) from error
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """Return the picture turned as its EXIF data say; as it is where these are damaged."""
+    image.load()
+    try:
+        return ImageOps.exif_transpose(image)
+    except _NO_EXIF:
+        return image
+
+
+def upright_size(image: Image.Image) -> tuple[int, int]:
+    """Return the width and height of `upright(image)`; its pixels need not be decoded."""
+    try:
+        orientation = image.getexif().get(ExifTags.Base.Orientation)
+    except _NO_EXIF:
+        return image.size
+    return (image.height, image.width) if orientation in _TURNED else image.size
 
 
 def eight_bit(image: Image.Image) -> Image.Image:

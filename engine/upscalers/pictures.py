@@ -3,16 +3,19 @@
 from pathlib import Path
 
 import numpy as np
-from PIL import ExifTags, ImageOps
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.file_paths import exists
-from engine.metadata.opening import PictureFault, eight_bit, open_picture
+from engine.metadata.opening import (
+    PictureFault,
+    eight_bit,
+    open_picture,
+    upright,
+    upright_size,
+)
 from engine.upscalers.upscale import Pixels
-
-_TURNED = frozenset({5, 6, 7, 8})
 
 
 def source_gone(path: Path) -> EngineError:
@@ -31,9 +34,7 @@ def picture_shape(path: Path) -> tuple[int, int, int]:
     """
     try:
         with open_picture(path) as opened:
-            width, height = opened.size
-            if opened.getexif().get(ExifTags.Base.Orientation) in _TURNED:
-                width, height = height, width
+            width, height = upright_size(opened)
             return 4 if opened.has_transparency_data else 3, height, width
     except PictureFault as fault:
         raise _unreadable(path, fault) from fault
@@ -46,7 +47,7 @@ def read_pixels(path: Path) -> Pixels:
     """
     try:
         with open_picture(path) as opened:
-            image = eight_bit(ImageOps.exif_transpose(opened))
+            image = eight_bit(upright(opened))
             mode = "RGBA" if image.has_transparency_data else "RGB"
             return np.asarray(image.convert(mode))
     except PictureFault as fault:

@@ -19,6 +19,7 @@ from engine.metadata.pictures import read_text_chunks
 from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
 from engine.pipeline.canvas.pictures import picture_size, read_picture
+from engine.upscalers.pictures import picture_shape, read_pixels
 from tests.metadata.readers.pictures import exif, jpeg, user_comment, webp
 from tests.metadata.records import PNG, chunk, png_with
 
@@ -69,6 +70,21 @@ def test_a_picture_with_a_large_profile_or_history_is_opened(
     write(8 << 20)
     assert read_picture(path).size == picture_size(path)
     write(20 << 20)
+    with pytest.raises(EngineError, match="damaged"):
+        read_picture(path)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
+@pytest.mark.parametrize("damaged", [b"Exif\0\0a cat", b"Exif\0\0II*\0"])
+def test_damaged_exif_is_no_reason_to_refuse_a_picture(
+    tmp_path: Path, kind: str, damaged: bytes
+) -> None:
+    path = tmp_path / "picture"
+    Image.new("RGB", (3, 2)).save(path, kind, exif=damaged)
+    assert read_picture(path).size == picture_size(path) == (3, 2)
+    assert read_pixels(path).shape == (2, 3, 3)
+    assert picture_shape(path) == (3, 2, 3)
+    path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(EngineError, match="damaged"):
         read_picture(path)
 

@@ -6,17 +6,21 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image
 
 from backends.base import Array
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.metadata.opening import PictureFault, eight_bit, open_picture
+from engine.metadata.opening import (
+    PictureFault,
+    eight_bit,
+    open_picture,
+    upright,
+    upright_size,
+)
 
 T = TypeVar("T")
-# EXIF orientations that swap width and height, and the number of the orientation tag.
-_TURNED, _ORIENTATION = (5, 6, 7, 8), 0x0112
 # Pixels of a transparent mask with a higher alpha (0 to 255) are painted.
 _HALF_OPAQUE = 128
 
@@ -51,9 +55,7 @@ def read_picture(path: Path) -> Image.Image:
     Its EXIF orientation is applied, and transparent parts become white. Raises
     EngineError(INPUT_IMAGE_UNREADABLE).
     """
-    return _read(
-        path, lambda opened: _on_white(ImageOps.exif_transpose(opened)), sentence("picture")
-    )
+    return _read(path, lambda opened: _on_white(upright(opened)), sentence("picture"))
 
 
 def read_mask(path: Path) -> Image.Image:
@@ -62,7 +64,7 @@ def read_mask(path: Path) -> Image.Image:
     In a file with transparent pixels the opaque ones are painted, whatever their colour (A1111's
     `create_binary_mask`). Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
-    return _read(path, lambda opened: _grey(ImageOps.exif_transpose(opened)), sentence("mask"))
+    return _read(path, lambda opened: _grey(upright(opened)), sentence("mask"))
 
 
 def picture_size(path: Path) -> tuple[int, int]:
@@ -70,12 +72,7 @@ def picture_size(path: Path) -> tuple[int, int]:
 
     Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
-
-    def measured(opened: Image.Image) -> tuple[int, int]:
-        turned = opened.getexif().get(_ORIENTATION) in _TURNED
-        return (opened.height, opened.width) if turned else opened.size
-
-    return _read(path, measured, sentence("picture"))
+    return _read(path, upright_size, sentence("picture"))
 
 
 def _read(path: Path, work: Callable[[Image.Image], T], kind: Sentence) -> T:
