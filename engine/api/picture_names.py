@@ -93,8 +93,13 @@ def stem_of(pattern: str, facts: PictureFacts, counter: int) -> str:
 
 def counter_of(pattern: str, name: str) -> int:
     """Return the counter in a file name that was made by this pattern, or 0."""
-    match = _counter_expression(pattern).match(name)
+    # Some systems take letters and their marks apart in names.
+    match = _counter_expression(_composed(pattern)).match(_composed(name))
     return int(match[1]) if match else 0
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def slug(prompt: str) -> str:

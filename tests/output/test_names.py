@@ -1,5 +1,6 @@
 """The folder of `--out`, and file names that every system accepts."""
 
+import unicodedata
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -171,6 +172,11 @@ def test_the_counter_is_found_where_a_pattern_has_signs_that_names_cannot_have(
 ) -> None:
     name = f"{stem_of(pattern, FACTS, 42)}.png"
     assert counter_of(pattern, name) == 42
+
+
+def test_the_counter_is_found_where_a_system_takes_letters_apart() -> None:
+    name = unicodedata.normalize("NFD", f"{stem_of('für {counter}', FACTS, 42)}.png")
+    assert counter_of("für {counter}", name) == 42
 
 
 @pytest.mark.parametrize(
