@@ -28,6 +28,11 @@ _MAX_CHOICES = 10_000
 _MAX_CHARACTERS = 1_000_000
 _MAX_FILE_BYTES = 4 << 20
 
+_SHORTER = sentence("Shorten the prompt.")
+_OTHER_NAME = sentence(
+    "Write another name, or add a text file of that name to the folder of wildcards."
+)
+
 _MARK = re.compile(r"\\(?:__|.)|[{}|]|__", re.DOTALL)
 # Characters that a name cannot hold, characters that it cannot begin with, and its possible ends: a
 # name ends at the first possible end after its start. Ends are found once and looked up, because a
@@ -114,7 +119,10 @@ class _Expansion:
         self.drawn += 1
         if self.drawn > _MAX_CHOICES:
             raise self._error(
-                sentence("more than {max_choices:,} words would be drawn", max_choices=_MAX_CHOICES)
+                sentence(
+                    "more than {max_choices:,} words would be drawn", max_choices=_MAX_CHOICES
+                ),
+                hint=_SHORTER,
             )
         choice = source.choices.get(start)
         if choice is not None:
@@ -136,7 +144,7 @@ class _Expansion:
         piece = escaped.sub(r"\1", current.source.text[current.position : end])
         self.length += len(piece)
         if self.length > _MAX_CHARACTERS:
-            raise self._error(sentence("the prompt becomes too long"))
+            raise self._error(sentence("the prompt becomes too long"), hint=_SHORTER)
         self.written.append(piece)
         current.position = end
 
@@ -171,7 +179,11 @@ class _Expansion:
         return self.lines[name]
 
     def _error(
-        self, problem: Sentence, current: _Range | None = None, start: int = 0
+        self,
+        problem: Sentence,
+        current: _Range | None = None,
+        start: int = 0,
+        hint: Sentence = _OTHER_NAME,
     ) -> PromptError:
         """Return an error at position `start` of the prompt.
 
@@ -184,9 +196,6 @@ class _Expansion:
             inmost = next(r for r in reversed(self.stack) if r.source is outer)
             before = bisect(outer.starts, inmost.position - 1)
             position = outer.starts[before - 1] if before else 0
-        hint = sentence(
-            "Write another name, or add a text file of that name to the folder of wildcards."
-        )
         return prompt_error(self.text, position, problem, hint)
 
 
