@@ -11,7 +11,7 @@ import msgspec
 from app.settings.migrations import MIGRATIONS, Migration, migrated
 from app.settings.toml_text import Table, parse
 from app.settings.values import USUAL, Settings, converted, stated
-from engine.regular_file import read_bounded
+from engine.regular_file import read_when_free
 
 FILE = "settings.toml"
 MOST_BYTES = 256 << 10
@@ -49,7 +49,7 @@ class Reading:
 def read_settings(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Reading:
     """Read a file of any version so far; without one, every setting is as usual. Never raises."""
     try:
-        content = read_bounded(path, MOST_BYTES)
+        content = read_when_free(path, MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return Reading()
     except OSError as error:

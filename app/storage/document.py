@@ -12,7 +12,7 @@ from app.versions.kept_files import kept_file
 from engine.api.limits import MAX_SEED
 from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.regular_file import read_bounded
+from engine.regular_file import read_bounded, read_when_free
 from engine.untrusted_json import decode_json
 
 Value = TypeVar("Value")
@@ -59,7 +59,7 @@ class DocumentKind(Generic[Value]):
         Never raises.
         """
         try:
-            content = read_bounded(path, self.most_bytes)
+            content = read_when_free(path, self.most_bytes)
             if self._is_newer(content):
                 return self._before_update(path, self._put_aside(path, "newer", ""))
             return self._decode(content), None

@@ -21,7 +21,7 @@ from engine.api.sentences import NO_WORDS, Sentence, completed, sentence
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, put_in_place, sync_file, sync_folder
-from engine.regular_file import NONBLOCKING, open_regular
+from engine.regular_file import NONBLOCKING, open_when_free
 from engine.untrusted_json import JsonError, decode_json
 
 VERSION = 1
@@ -97,7 +97,7 @@ class Journal(Generic[Entry]):
         Safelight, is put aside. The problem names the file that was kept.
         """
         try:
-            with open_regular(self.path) as file:
+            with open_when_free(self.path) as file:
                 header = _header(file.readline(_MAX_LINE_BYTES))
                 if header is not None and header.journal > VERSION:
                     return JournalContent((), self._newer(put_aside(self.path, "newer")))
