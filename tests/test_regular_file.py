@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from io import BufferedReader
 from pathlib import Path
 
 import msgspec
@@ -15,27 +14,11 @@ from app.gallery.marks import MarkStore
 from app.gallery.rows import Marks
 from app.settings.reading import FILE as SETTINGS
 from app.settings.reading import read_settings
-from engine import regular_file
 from engine.api.values import ErrorInfo
 from engine.regular_file import open_when_free, read_when_free
+from tests.app.held_file import Held
 
 IDENTITY = b"i" * 16
-
-
-class Held:
-    """A file that cannot be opened so many times, as where a program on Windows holds it."""
-
-    def __init__(self, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.left = times
-        self._open = regular_file.open_regular
-        monkeypatch.setattr(regular_file, "open_regular", self._open_later)
-        monkeypatch.setattr(regular_file, "_HELD_S", 0)
-
-    def _open_later(self, path: Path) -> BufferedReader:
-        if self.left:
-            self.left -= 1
-            raise PermissionError(13, "The process cannot access the file", str(path))
-        return self._open(path)
 
 
 def untold(error: ErrorInfo) -> None:

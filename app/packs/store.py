@@ -20,6 +20,7 @@ from app.packs.wheels import InstalledFile
 from engine.durable import replace_file, sync_folder
 from engine.file_lock import FileLock
 from engine.packs import FORMAT, LIST, SITE, STATE
+from engine.regular_file import read_when_free
 
 STAGING = ".staging-"
 LEFT = ".removed-"
@@ -27,6 +28,7 @@ _DOWNLOADS = ".downloads"
 _LOCK = ".lock"
 # A new `active.json` before its rename.
 _PART = ".part"
+_MOST_STATE_BYTES = 1 << 20
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,7 +241,7 @@ class PackStore:
 
     def _state(self) -> _State:
         try:
-            return _STATES.decode((self.folder / STATE).read_bytes())
+            return _STATES.decode(read_when_free(self.folder / STATE, _MOST_STATE_BYTES))
         except (OSError, msgspec.DecodeError):
             return _State()
 

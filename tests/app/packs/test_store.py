@@ -9,6 +9,7 @@ from app.packs.installation import Wishes
 from app.packs.store import PackStore
 from engine.errors import EngineError
 from engine.file_lock import FileLock
+from tests.app.held_file import Held
 from tests.app.packs.made import a_pack, installation, names_in, state_of
 
 
@@ -107,6 +108,17 @@ def test_a_damaged_state_is_as_none(content: bytes, store: PackStore, tmp_path: 
     assert [found for found, _ in store.installed()] == [name]
     installed(store, tmp_path / "wheels")
     assert store.active() == {"tiny": name}
+
+
+def test_packs_stay_where_the_state_is_held_for_a_moment(
+    store: PackStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state that is not read knows of no pack, and what nobody knows of is deleted."""
+    installed(store, tmp_path / "wheels")
+    Held(2, monkeypatch)
+    installed(store, tmp_path / "wheels", name="other")
+    assert store.active() == {"tiny": "tiny-1.0", "other": "other-1.0"}
+    assert names_in(store.folder) == {"tiny-1.0", "other-1.0"}
 
 
 def test_a_folder_without_its_list_is_no_pack(store: PackStore, tmp_path: Path) -> None:
