@@ -74,9 +74,8 @@ def _placed(path: Path, header: GgufHeader, size: int) -> dict[str, FileSlice]:
             raise Damaged(sentence("tensor {name} {fault}", name=quoted(own), fault=fault))
         shape = _shape(own, tensor.shape, header)
         block = tensor.dtype.block
-        # Rows are whole blocks in both shapes; lists of numbers are one row.
-        row = prod(shape[1:] or shape)
-        if block is not None and (row % block.elements or tensor.shape[-1] % block.elements):
+        # Of the shape that was quantised: blocks may run across rows of the one that is stated.
+        if block is not None and tensor.shape[-1] % block.elements:
             raise Damaged(
                 sentence(
                     "the rows of tensor {name} are no whole blocks of {dtype}",

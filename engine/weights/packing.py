@@ -106,7 +106,9 @@ def packing_of(weight: WeightSource, form: BlockForm | None) -> Packing | None:
     if not isinstance(weight, FileWeight):
         return None
     joined = _JOINED.get(weight.dtype) if form.joined else None
-    return joined or _PACKINGS.get(weight.dtype)
+    packing = joined or _PACKINGS.get(weight.dtype)
+    # The file's blocks may run across rows; the operator's do not.
+    return packing if packing and weight.shape[1] % packing.block == 0 else None
 
 
 def _packing_of_rows(weight: Int8Rows, rounded: Packing | None) -> Packing | None:

@@ -13,6 +13,7 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.gguf_header import MAX_HEADER_BYTES, MAX_LISTED_TEXTS
 from engine.checkpoints.gguf_names import authors_names
 from engine.errors import EngineError
+from engine.weights.dequantization import dequantized
 from engine.weights.sources import FileWeight
 from tests.checkpoints.gguf_files import (
     Stored,
@@ -56,6 +57,19 @@ def test_a_shape_of_before_the_conversion_is_given_back(tmp_path: Path) -> None:
         lists=[numbers_fact("comfy.gguf.orig_shape.kernel", (2, 8, 2, 2))],
     )
     assert read_index(path).tensors["kernel"].shape == (2, 8, 2, 2)
+
+
+def test_blocks_may_run_across_the_rows_of_such_a_shape(tmp_path: Path) -> None:
+    """Rows of 320 and 640, as SD 1 and SDXL have them, are no whole blocks of 256."""
+    stored = blocks(DType.Q4_K, (5, 256))
+    path = write_gguf(
+        tmp_path / "a.gguf",
+        {"w": stored},
+        lists=[numbers_fact("comfy.gguf.orig_shape.w", (4, 320))],
+    )
+    weight = FileWeight(read_index(path).tensors["w"])
+    numbers = dequantized(np.frombuffer(stored.raw, np.uint8), DType.Q4_K)
+    assert (weight.read() == numbers.reshape(4, 320)).all()
 
 
 def test_two_files_with_other_numbers_have_other_digests(tmp_path: Path) -> None:

@@ -65,6 +65,19 @@ def test_packed_weights_stand_for_the_numbers_of_the_file(dtype: DType, tmp_path
 
 
 @types
+def test_blocks_of_the_file_may_run_across_rows_but_the_operators_may_not(
+    dtype: DType, tmp_path: Path
+) -> None:
+    whole = written(tmp_path, blocks(dtype, (5, 512)))
+    weight = whole.reshaped((8, 320))
+    packing = packing_of(whole, FORM)
+    assert packing is not None
+    assert packing_of(weight, FORM) == packing
+    assert (unpacked(weight) == unpacked(whole).reshape(8, 320)).all()
+    assert packing_of(whole.reshaped((320, 8)), FORM) is None
+
+
+@types
 @pytest.mark.parametrize(("element", "limit"), [(DType.F16, 2e-3), (DType.BF16, 8e-3)])
 def test_scales_and_zeros_are_rounded_to_the_element(
     element: DType, limit: float, dtype: DType, tmp_path: Path
