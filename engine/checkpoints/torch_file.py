@@ -37,6 +37,8 @@ _PROGRAM = (
     "from engine.checkpoints.torch_child import main; main()"
 )
 
+# Python's start asks Windows for random numbers, whose libraries are found by this variable.
+_NEEDED = ("SYSTEMROOT",)
 # The facts beside the tensors, whose characters may be escaped in six bytes each.
 _MOST_TEXT_BYTES = 8192
 
@@ -90,6 +92,11 @@ def listing_command(path: Path) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _PROGRAM, os.fspath(path.absolute())]
 
 
+def _environment() -> dict[str, str]:
+    """Return the variables without which Windows cannot start Python, and no others."""
+    return {name: os.environ[name] for name in _NEEDED if name in os.environ}
+
+
 def _ask(path: Path) -> _Answer:
     try:
         done = subprocess.run(
@@ -99,7 +106,7 @@ def _ask(path: Path) -> _Answer:
             stderr=subprocess.DEVNULL,
             timeout=TIMEOUT_S,
             check=False,
-            env={},
+            env=_environment(),
         )
         if done.returncode or len(done.stdout) > MAX_ANSWER_BYTES + _MOST_TEXT_BYTES:
             raise corrupt(path, sentence("the program that lists its tensors was stopped by it"))

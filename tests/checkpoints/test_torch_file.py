@@ -9,6 +9,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,26 @@ def test_a_file_written_by_torch_is_read_without_copying() -> None:
     assert types["model.half"] == "F16"
     assert types["model.parameter"] == "BF16"
     assert types["model.float8"] == "F8_E4M3"
+
+
+def test_the_listing_process_gets_no_variable_but_the_one_that_windows_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """CPython's own tests: "Windows requires at least the SYSTEMROOT ... variable to start"."""
+    seen: list[object] = []
+    run = subprocess.run
+
+    def spy(*given: Any, **options: Any) -> Any:
+        seen.append(options["env"])
+        return run(*given, **options)
+
+    monkeypatch.setattr(subprocess, "run", spy)
+    monkeypatch.setenv("PYTHONVERBOSE", "1")
+    monkeypatch.delenv("SYSTEMROOT", raising=False)
+    assert read_torch_index(FROZEN).tensors
+    monkeypatch.setenv("SYSTEMROOT", r"C:\Windows")
+    assert read_torch_index(FROZEN).tensors
+    assert seen == [{}, {"SYSTEMROOT": r"C:\Windows"}]
 
 
 def test_the_digest_follows_the_weights(tmp_path: Path) -> None:
