@@ -178,6 +178,10 @@ class WorkingCopies:
             self._cache.make_room(size)
             self._write(key, header, _converted(weights, element, report))
         except OSError as error:
+            # Another process made the same copy meanwhile: Windows replaces no file that is open.
+            found = self.find(key, weights)
+            if found is not None:
+                return found
             raise EngineError(
                 ErrorCode.DISK_FULL,
                 sentence(
@@ -271,14 +275,15 @@ class WorkingCopies:
 
     def _write(self, key: str, header: bytes, arrays: Iterator[Array]) -> None:
         path = self._cache.path(key)
+        with self._lock:
+            # The lock of an unusable copy, which Windows would not replace while we have it open.
+            stale = self._held.pop(key, None)
+        if stale is not None:
+            stale.release()
         write_copy(path, header, arrays)
         self._checks.note_written(path)
         with self._lock:
             self._damaged.discard(key)
-            # The lock of the file that the new copy replaced.
-            stale = self._held.pop(key, None)
-        if stale is not None:
-            stale.release()
 
     def _hold(self, key: str) -> None:
         with self._lock:

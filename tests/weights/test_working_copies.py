@@ -15,6 +15,7 @@ import pytest
 from backends.base import Array, ComputedArray, DType, WeightRef
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError
+from engine.file_lock import FileLock
 from engine.weights.binding import bind
 from engine.weights.sources import WeightSource, mapped
 from engine.weights.working_copies import WorkingCopies
@@ -131,6 +132,44 @@ def test_a_damaged_copy_is_not_found_and_is_made_again(
     copies.make("key", weights, DType.F32, ignore)
     assert copies.find("key", weights) is not None
     assert (copies.folder / "key.safetensors").read_bytes() == whole
+
+
+def test_a_copy_that_is_made_again_is_not_held_by_who_looked_for_it(
+    copies: WorkingCopies, weights: dict[str, WeightSource]
+) -> None:
+    """Windows replaces no file that is open, and a lock is an open file."""
+    copies.make("key", {"Größe": weights["Größe"]}, DType.F32, ignore)
+    looked: list[int] = []
+
+    def look(done: int, total: int) -> None:
+        FileLock(copies.folder / "key.safetensors").release()
+        looked.append(done)
+
+    with copies.holding():
+        assert copies.find("key", weights) is None
+        copies.make("key", weights, DType.F32, look)
+        assert looked
+        with pytest.raises(BlockingIOError):
+            FileLock(copies.folder / "key.safetensors")
+
+
+def test_a_copy_that_another_process_made_meanwhile_is_taken_where_it_cannot_be_replaced(
+    copies: WorkingCopies, weights: dict[str, WeightSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where the other process has it open."""
+    other = WorkingCopies(copies.folder)
+    made: list[object] = []
+
+    def refuse(part: Path, path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Access is denied", str(path))
+
+    def make(done: int, total: int) -> None:
+        if not made:
+            made.append(other.make("key", weights, DType.F32, ignore))
+            monkeypatch.setattr("engine.weights.copy_file.put_in_place", refuse)
+
+    assert copies.make("key", weights, DType.F32, make) == made[0]
+    assert files(copies) == {"key.safetensors"}
 
 
 # --- room ---
