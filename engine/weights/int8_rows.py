@@ -43,7 +43,9 @@ class Int8Rows(StoredProduct):
     def rows(self, start: int, stop: int) -> "Int8Rows":
         """Return rows `start` to `stop`, with their scales."""
         stored, shape = self.stored.rows(start, stop), self.seen_as
-        scale = self.scale.rows(start, stop) if self.scale.elements > 1 else self.scale
+        # As a list, since a file may have the scales in one row.
+        scales = self.scale.reshaped((self.scale.elements,))
+        scale = scales.rows(start, stop) if self.scale.elements > 1 else self.scale
         seen_as = (stop - start, *shape[1:]) if shape else None
         return replace(self, stored=stored, scale=scale, seen_as=seen_as)
 

@@ -12,6 +12,7 @@ from engine.graphs.operators.attention import packed_per_head
 from engine.graphs.operators.images import channels_last, summed_for_doubling
 from engine.weights.binding import bind
 from engine.weights.derived import Derive, DerivedWeight
+from engine.weights.int8_rows import Int8Rows
 from engine.weights.sources import FileWeight, ScaledSlice
 from tests.checkpoints.arrays import write_arrays
 
@@ -134,3 +135,16 @@ def test_weights_of_any_types_are_derived_from(
     expected = computed(plain[:count])
     for start in range(3 - count + 1):
         np.testing.assert_array_equal(computed(parts[start : start + count]), expected)
+
+
+@pytest.mark.parametrize("shape", [(6, 1), (6,), (1, 6)])
+def test_rows_of_int8_have_their_own_scales(shape: tuple[int, ...], tmp_path: Path) -> None:
+    integers = np.arange(-24, 24, dtype=np.int8).reshape(6, 8)
+    scales = np.array([1, 2, 4, 8, 16, 32], np.float32)
+    stored = a_slice(tmp_path / "w.safetensors", integers, DType.I8)
+    beside = a_slice(tmp_path / "s.safetensors", scales.reshape(shape), F32)
+    whole, numbers = Int8Rows(stored, beside), integers * scales[:, None]
+    assert (whole.read() == numbers).all()
+    part = whole.rows(2, 5)
+    assert (part.read() == numbers[2:5]).all()
+    assert (part.rows(1, 2).read() == numbers[3:4]).all()
