@@ -30,6 +30,15 @@ def unreadable(path: Path, error: OSError) -> EngineError:
     )
 
 
+def changed(path: Path) -> EngineError:
+    """Return the error for a file that became another while it was used."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        sentence("{path} changed while it was read.", path=path.name),
+        sentence("If it is still downloading, wait until that has finished."),
+    )
+
+
 def corrupt(path: Path, what: Sentence, detail: str = "") -> EngineError:
     """Return the error for a file whose claims contradict each other or the file."""
     return EngineError(

@@ -8,7 +8,7 @@ from typing import BinaryIO, TypeVar
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
-from engine.checkpoints.faults import not_found, unreadable
+from engine.checkpoints.faults import changed, not_found, unreadable
 from engine.checkpoints.index import FileState
 from engine.errors import EngineError
 
@@ -47,9 +47,5 @@ def read_steadily(path: Path, read: Callable[[BinaryIO, os.stat_result], T]) -> 
     except OSError as error:
         raise unreadable(path, error) from error
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNREADABLE,
-            sentence("{path} changed while it was read.", path=path.name),
-            sentence("If it is still downloading, wait until that has finished."),
-        )
+        raise changed(path)
     return result

@@ -27,6 +27,7 @@ from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
+from engine.weights.lost_files import lost_files_named
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, have_joined, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
@@ -169,11 +170,12 @@ class PreparedNetwork:
 
         Of weights that are read in place or streamed, `room_bytes` are held all the same.
         `report(done, total)` counts bytes of converted weights. Raises EngineError (backend failed,
-        refit failed, out of memory, checkpoint corrupt, disk full) or Cancelled.
+        refit failed, out of memory, checkpoint corrupt, not found or unreadable, disk full) or
+        Cancelled.
         """
         checked = _unless(cancel, report)
-        compiled = self._compiled(placement, checked, cancel)
-        with translated_errors(self._device):
+        with lost_files_named(self.network.weights.values()), translated_errors(self._device):
+            compiled = self._compiled(placement, checked, cancel)
             if compiled is not None:
                 return compiled.load(_in_thousandths(report), cancel)
             graph, binding = self._emit()
@@ -191,9 +193,9 @@ class PreparedNetwork:
 
     def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:
         """Compile the network if needed, without loading it. Raises as `load`."""
-        compiled = self._compiled(placement, _unless(cancel, report), cancel)
-        if compiled is not None:
-            with translated_errors(self._device):
+        with lost_files_named(self.network.weights.values()), translated_errors(self._device):
+            compiled = self._compiled(placement, _unless(cancel, report), cancel)
+            if compiled is not None:
                 compiled.prepare(_in_thousandths(report), cancel)
 
     def _emit(self) -> tuple[Graph, WeightBinding]:

@@ -9,6 +9,7 @@ import msgspec
 
 from backends.base import DType, FileSlice
 from engine.checkpoints.index import Stamp, combined_digest
+from engine.weights.lost_files import lost_files_named
 from engine.weights.patched import Patch, PatchedWeight, fits
 from engine.weights.rounding import Role
 from engine.weights.sources import Description, WeightSource, as_sources, stored_type
@@ -77,9 +78,11 @@ class WeightSet(Mapping[str, WeightSource]):
         """Return the digest of the weights in the present state of their files.
 
         It covers the content's digest, the size and times of each file, and `_described`. No weight
-        is read: a change within a file changes its times. Raises OSError if a file is gone.
+        is read: a change within a file changes its times. Raises EngineError for a file that is
+        gone or cut short.
         """
-        stamps = [Stamp.of(path.stat()) for path in self._described[1]]
+        with lost_files_named(self._sources.values()):
+            stamps = [Stamp.of(path.stat()) for path in self._described[1]]
         digest = hashlib.sha256(msgspec.json.encode([self.content, stamps]))
         digest.update(self._described[0])
         return digest.hexdigest()

@@ -9,7 +9,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -56,9 +56,9 @@ def test_the_listing_process_gets_no_variable_but_the_one_that_windows_needs(
 ) -> None:
     """CPython's own tests: "Windows requires at least the SYSTEMROOT ... variable to start"."""
     seen: list[object] = []
-    run = subprocess.run
+    run = cast("Callable[..., object]", subprocess.run)
 
-    def spy(*given: Any, **options: Any) -> Any:
+    def spy(*given: Any, **options: Any) -> object:
         seen.append(options["env"])
         return run(*given, **options)
 

@@ -1,6 +1,7 @@
 """A set of weights has one digest: what changes a number changes it, what does not leaves it."""
 
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 from backends.base import DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
 from engine.weights.patched import FullDifference, LowRankDifference
 from engine.weights.sources import FileWeight, ScaledSlice
 from engine.weights.weight_set import WeightSet
@@ -171,8 +174,9 @@ def test_a_patched_set_keeps_the_weights_that_no_difference_is_for(files: Files)
     assert made.elements == plain.elements == 24
 
 
-def test_a_file_that_is_gone_is_an_error(files: Files) -> None:
+def test_a_file_that_is_gone_is_named(files: Files) -> None:
     made = files.plain()
     files.checkpoint.unlink()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(EngineError, match=re.escape(files.checkpoint.name)) as caught:
         made.digest()
+    assert caught.value.code is ErrorCode.CHECKPOINT_NOT_FOUND
