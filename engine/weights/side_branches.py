@@ -17,6 +17,7 @@ import numpy as np
 
 from backends.base import Array, DType, FileSlice, Session, TensorSpec
 from engine.checkpoints.index import Stamp
+from engine.weights.lost_files import lost_files_named
 from engine.weights.patched import LowRankDifference
 from engine.weights.sources import Description
 
@@ -73,19 +74,22 @@ class SideBranches:
     def factors(self, inputs: Sequence[TensorSpec]) -> dict[str, Array]:
         """Return those inputs of a graph that are factors, by name; the same arrays each time.
 
-        Equal ones that another network or job has in use are the same arrays, too.
+        Equal ones that another network or job has in use are the same arrays, too. Raises
+        EngineError for a file that is gone or cut short.
         """
         stamp = cache(_stamp)
-        for spec in inputs:
-            layer, dot, part = spec.name.rpartition(".")
-            if layer not in self.layers or spec.name in self._made:
-                continue
-            key = self._key(layer, dot + part, spec, stamp)
-            factor = _in_use.get(key)
-            if factor is None:
-                factor = np.ascontiguousarray(self._factor(layer, dot + part, spec))
-                _in_use[key] = factor
-            self._made[spec.name] = factor
+        branches = [branch for parts in self.layers.values() for _, branch in parts]
+        with lost_files_named([*(one.up for one in branches), *(one.down for one in branches)]):
+            for spec in inputs:
+                layer, dot, part = spec.name.rpartition(".")
+                if layer not in self.layers or spec.name in self._made:
+                    continue
+                key = self._key(layer, dot + part, spec, stamp)
+                factor = _in_use.get(key)
+                if factor is None:
+                    factor = np.ascontiguousarray(self._factor(layer, dot + part, spec))
+                    _in_use[key] = factor
+                self._made[spec.name] = factor
         return {spec.name: self._made[spec.name] for spec in inputs if spec.name in self._made}
 
     @property

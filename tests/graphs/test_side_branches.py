@@ -14,6 +14,8 @@ from onnx import ModelProto
 from backends.base import Array, DType, Graph, Session, TensorSpec
 from backends.cpu import CpuBackend
 from backends.forms import AttentionForm, GeluForm, LayerNormForm, LinearForm, UpsamplingForm
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
 from engine.graphs.unet import timestep_embedding, unet
 from engine.weights.side_branches import RANK_STEP, STRENGTHS, SideBranches
 from tests.backends.samples import NeverCancelled, ignore, relative_error
@@ -160,6 +162,14 @@ def test_factors_are_made_once_and_filled_up_with_zeros(tmp_path: Path) -> None:
     again = branches.factors(specs)
     assert all(again[name] is array for name, array in factors.items())
     assert branches.strengths((2.0, -1.0)).tolist() == [2.0] * 3 + [-1.0] * 17 + [0.0] * 12
+
+
+def test_a_lora_whose_file_is_gone_is_named(tmp_path: Path) -> None:
+    made = RandomBranches(tmp_path, {"a.weight": np.ones((6, 4), np.float32)})
+    (tmp_path / "loras.safetensors").unlink()
+    with pytest.raises(EngineError, match=r"loras\.safetensors") as caught:
+        made.branches.factors((TensorSpec("a.lora_up", DType.F32, (32, 6)),))
+    assert caught.value.code is ErrorCode.CHECKPOINT_NOT_FOUND
 
 
 def test_factors_that_are_in_use_serve_the_next_job_with_the_same_file(tmp_path: Path) -> None:
