@@ -22,7 +22,7 @@ def _remove(path: Path) -> None:
 
 
 def _cut(path: Path) -> None:
-    """As another download into the same file begins."""
+    """Shorten the file, as another download into it does when it begins."""
     path.write_bytes(path.read_bytes()[:1000])
 
 

@@ -45,7 +45,7 @@ def write_unet(path: Path, dtype: DType) -> Path:
 
 
 def prediction(path: Path, backend: Backend, copies: Path) -> Array:
-    """What the denoiser makes of one latent and one context."""
+    """The denoiser's prediction for one latent and one context."""
     network = identify(path).architecture.denoiser.network(64, 64)
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(copies))
     given = network, Precision.F32, WeightPlacement.MEMORY

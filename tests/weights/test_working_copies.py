@@ -156,7 +156,7 @@ def test_a_copy_that_is_made_again_is_not_held_by_who_looked_for_it(
 def test_a_copy_that_another_process_made_meanwhile_is_taken_where_it_cannot_be_replaced(
     copies: WorkingCopies, weights: dict[str, WeightSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Windows, where the other process has it open."""
+    """Windows replaces no file that the other process has open."""
     other = WorkingCopies(copies.folder)
     made: list[object] = []
 
