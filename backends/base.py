@@ -9,7 +9,7 @@ retries, timing, caching and fallback.
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -62,12 +62,17 @@ class Cancellation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
-    """A tensor that stays in its file: row-major, little-endian, `offset` from the file's start."""
+    """A tensor that stays in its file: row-major, little-endian, `offset` from the file's start.
+
+    `channels_last`: a kernel [out, in, height, width] of a PyTorch file that follows there as
+    [out, height, width, in]. No backend is given one.
+    """
 
     path: Path
     offset: int
     dtype: DType
     shape: tuple[int, ...]
+    channels_last: bool = False
 
     @property
     def elements(self) -> int:
@@ -88,11 +93,12 @@ class FileSlice:
         if block is not None and (start * row % block.elements or stop * row % block.elements):
             raise ValueError(f"rows {start} to {stop} of {self.shape} cut blocks of {self.dtype}")
         offset = self.offset + self.dtype.bytes_of(start * row)
-        return FileSlice(self.path, offset, self.dtype, (stop - start, *self.shape[1:]))
+        return replace(self, offset=offset, shape=(stop - start, *self.shape[1:]))
 
     def reshaped(self, shape: tuple[int, ...]) -> "FileSlice":
         """Return the same numbers, in the same order, in another shape of equal size."""
-        return FileSlice(self.path, self.offset, self.dtype, shape)
+        assert not self.channels_last, "its numbers are in another order"
+        return replace(self, shape=shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from backends.base import FileSlice
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import ReadIndex
-from engine.checkpoints.faults import unreadable
+from engine.checkpoints.faults import require_rows, unreadable
 from engine.checkpoints.files import is_archive, is_gguf
 from engine.checkpoints.header import LENGTH_BYTES, METADATA
 from engine.checkpoints.index import FileState
@@ -66,6 +66,7 @@ def read_base(path: Path, read: ReadIndex) -> BaseFile:
     index = read(path)
     assert index.state is not None, "a single file has a state"
     tensors = index.tensors
+    require_rows(path, tensors)
     try:
         if is_gguf(path):
             raise _in_blocks(path)

@@ -1,7 +1,9 @@
 """The errors that all readers of files raise."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from backends.base import FileSlice
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -47,6 +49,22 @@ def corrupt(path: Path, what: Sentence, detail: str = "") -> EngineError:
         DOWNLOAD_AGAIN,
         detail,
     )
+
+
+def require_rows(path: Path, tensors: Mapping[str, FileSlice]) -> None:
+    """Raise EngineError(CHECKPOINT_UNREADABLE) for kernels with their channels last."""
+    name = next((name for name, tensor in tensors.items() if tensor.channels_last), None)
+    if name is not None:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNREADABLE,
+            sentence(
+                "{path} stores {name} in an order of its own, in which only upscalers and "
+                "checkpoints are read.",
+                path=path.name,
+                name=quoted(name),
+            ),
+            sentence("Get the .safetensors version."),
+        )
 
 
 def quoted(text: str) -> str:

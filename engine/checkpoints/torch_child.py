@@ -8,7 +8,7 @@ file, hold even if its own are wrong.
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, BinaryIO, cast
 
@@ -35,6 +35,8 @@ _BUFFER_BYTES = 1 << 16
 _TEXTS = ("name", "step", "sd_checkpoint", "sd_checkpoint_name")
 _MAX_TEXT_CHARS = 200
 _MAX_NUMBER = 1 << 62
+# The axes of a convolution's weight.
+_KERNEL = 4
 _ITEMSIZES = {
     "F64": 8,
     "F32": 4,
@@ -52,7 +54,10 @@ _ITEMSIZES = {
 
 
 def main() -> None:
-    """Print {"tensors": [[name, dtype, offset, shape], ...], "texts": {...}}, or a refusal."""
+    """Print {"tensors": [[name, dtype, offset, shape], ...], "texts": {...}}, or a refusal.
+
+    See `list_tensors`.
+    """
     _limit()
     answer: dict[str, Any]
     try:
@@ -112,7 +117,10 @@ def list_texts(root: object) -> dict[str, str]:
 
 
 def list_tensors(root: object, archive: Archive) -> str:
-    """Return name, element type, offset in the file and shape of each tensor, as JSON."""
+    """Return name, element type, offset in the file and shape of each tensor, as JSON.
+
+    After those of a kernel with its channels last comes True.
+    """
     # Some embeddings are lists of dictionaries; a tuple is no file that a tool writes.
     named = None if isinstance(root, tuple) else _entries(root)
     if named is None:
@@ -123,7 +131,8 @@ def list_tensors(root: object, archive: Archive) -> str:
     for name, claim in _Claims(cast("dict[Any, Any]", inner) if isinstance(inner, dict) else named):
         if len(tensors) >= MAX_TENSORS:
             raise PickleRefused(f"more than {MAX_TENSORS} tensors")
-        tensor = json.dumps((name, claim.dtype, _place(name, claim, archive), claim.shape))
+        place, last = _place(name, claim, archive), _is_channels_last(claim)
+        tensor = json.dumps((name, claim.dtype, place, claim.shape, *[last] * last))
         tensors.append(tensor)
         left -= len(tensor) + 1
         if left < 0:
@@ -187,7 +196,7 @@ def _place(name: str, claim: TensorClaim, archive: Archive) -> int:
     span = archive.storages.get(claim.storage.key)
     if span is None:
         raise PickleDamaged(f"the numbers of {name[:80]!a} are missing")
-    if prod(claim.shape) and not _is_row_major(claim):
+    if prod(claim.shape) and not (_is_row_major(claim) or _is_channels_last(claim)):
         raise PickleRefused(f"the tensor {name[:80]!a} stored in another order")
     begin, length = span
     itemsize = _ITEMSIZES[claim.dtype]
@@ -197,8 +206,20 @@ def _place(name: str, claim: TensorClaim, archive: Archive) -> int:
 
 
 def _is_row_major(claim: TensorClaim) -> bool:
+    return _follow(claim.shape, claim.strides)
+
+
+def _is_channels_last(claim: TensorClaim) -> bool:
+    """Return True for a kernel as torch's `channels_last` has it, and not in rows as well."""
+    if len(claim.shape) != _KERNEL or not prod(claim.shape) or _is_row_major(claim):
+        return False
+    return _follow(*(([*of[:1], *of[2:], of[1]]) for of in (claim.shape, claim.strides)))
+
+
+def _follow(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return True if numbers with these steps follow one another."""
     expected = 1
-    for size, stride in zip(reversed(claim.shape), reversed(claim.strides), strict=True):
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size != 1 and stride != expected:
             return False
         expected *= size

@@ -51,6 +51,13 @@ class _Tensor(msgspec.Struct, array_like=True, frozen=True):
     dtype: DType
     offset: Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
     shape: Annotated[tuple[_Dimension, ...], msgspec.Meta(max_length=MAX_RANK)]
+    channels_last: bool = False
+
+    @property
+    def listed(self) -> tuple[object, ...]:
+        """The description of the tensor as it is part of a file's digest."""
+        facts = self.name, self.dtype, self.offset, self.shape
+        return (*facts, True) if self.channels_last else facts
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -81,7 +88,7 @@ def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) 
     if not answer.is_list:
         raise _fault(path, answer)
     tensors = {tensor.name: _slice(path, tensor, facts.st_size) for tensor in answer.tensors}
-    listed = msgspec.json.encode(answer.tensors)
+    listed = msgspec.json.encode([tensor.listed for tensor in answer.tensors])
     state = FileState.of(path, facts, listed)
     digest = recall(state) or sampled_digest(file, listed, facts.st_size)
     return TensorIndex(path, tensors, answer.texts, digest, state)
@@ -144,7 +151,7 @@ def _slice(path: Path, tensor: _Tensor, size: int) -> FileSlice:
         raise corrupt(
             path, sentence("tensor name {quoted} is not plain text", quoted=quoted(tensor.name))
         )
-    found = FileSlice(path, tensor.offset, tensor.dtype, tensor.shape)
+    found = FileSlice(path, tensor.offset, tensor.dtype, tensor.shape, tensor.channels_last)
     if found.offset + found.nbytes > size:
         raise corrupt(
             path,

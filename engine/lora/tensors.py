@@ -8,6 +8,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.checkpoints.faults import require_rows
 from engine.errors import EngineError
 from engine.lora.modules import LoraModule
 from engine.weights.sources import FileWeight
@@ -75,10 +76,11 @@ class LayerTensors:
         return found
 
     def get(self, part: str) -> LoraTensor | None:
-        """Return a tensor; None if the layer lacks it."""
+        """Return a tensor; None if the layer lacks it. Raises EngineError for an odd order."""
         tensor = self.module.tensors.get(part)
         if tensor is None:
             return None
+        require_rows(tensor.path, {f"{part} of {self.module.layer}": tensor})
         name = f"{part} {list(tensor.shape)} of {self.module.layer}"
         return LoraTensor(tensor, name)
 

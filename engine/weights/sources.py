@@ -132,12 +132,12 @@ class FileWeight:
         return _converted(self.slice, None, element)
 
     def slice_as(self, element: DType) -> FileSlice | None:
-        """Return the slice if it is stored in `element` type, else None."""
-        return self.slice if self.dtype is element else None
+        """Return the slice if it is stored in `element` type and row-major, else None."""
+        return None if self.needs_conversion(element) else self.slice
 
     def needs_conversion(self, element: DType) -> bool:
-        """Return True if the slice is stored in another type."""
-        return self.dtype is not element
+        """Return True if the slice is stored in another type, or not row-major."""
+        return self.dtype is not element or self.slice.channels_last
 
     def parts(self) -> tuple[FileSlice, ...]:
         """Return the slice."""
@@ -256,7 +256,11 @@ def stored_type(weights: Iterable[WeightSource]) -> DType:
 
 def mapped(ref: FileSlice) -> Array:
     """Return a memory-mapped view of a slice; its file is read when the view is used."""
-    return mapped_bytes(ref).view(ref.dtype.numpy).reshape(ref.shape)
+    numbers = mapped_bytes(ref).view(ref.dtype.numpy)
+    if ref.channels_last:
+        outer, inner, *sides = ref.shape
+        return numbers.reshape(outer, *sides, inner).transpose(0, 3, 1, 2)
+    return numbers.reshape(ref.shape)
 
 
 def mapped_bytes(ref: FileSlice) -> Array:

@@ -98,7 +98,8 @@ class WeightSet(Mapping[str, WeightSource]):
 
         def place(part: FileSlice) -> Description:
             number = order.setdefault(part.path, len(order))
-            return [number, part.offset, part.dtype.value, list(part.shape)]
+            last = ["channels last"] * part.channels_last
+            return [number, part.offset, part.dtype.value, list(part.shape), *last]
 
         described = [[name, self._sources[name].describe(place)] for name in sorted(self._sources)]
         return hashlib.sha256(msgspec.json.encode(described)).digest(), tuple(order)

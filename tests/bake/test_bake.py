@@ -26,7 +26,7 @@ from engine.weights.weight_set import WeightSet
 from tests.bake.bases import BASES, baked, choice, random_arrays, stored, write_base
 from tests.checkpoints.arrays import write_arrays
 from tests.families.int8_files import Way, write_int8
-from tests.guard.torch_zip import write_torch_zip
+from tests.guard.torch_zip import channels_last, write_torch_zip
 from tests.lora.cases import numbers
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
@@ -225,6 +225,14 @@ def test_a_pytorch_file_becomes_a_safetensors_file_with_its_keys(tmp_path: Path)
     assert_as_a_job(base, target, loras)
     ema = next(key for key in arrays if key.startswith("model_ema"))
     assert stored(target)[ema] == arrays[ema].tobytes()
+
+
+def test_a_pytorch_file_with_channels_last_is_refused(tmp_path: Path) -> None:
+    arrays = {name: channels_last(one) for name, one in random_arrays(BASES["sd1"]()).items()}
+    base = write_torch_zip(tmp_path / "base.ckpt", arrays)
+    lora = FileLora(tmp_path / "style.safetensors", base)
+    with pytest.raises(EngineError, match="order of its own"):
+        baked(base, (choice(lora.path),), tmp_path / "new.safetensors")
 
 
 def scaled_base(path: Path, stored_as: DType) -> Path:

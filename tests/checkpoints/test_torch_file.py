@@ -18,6 +18,7 @@ from backends.base import Array, FileSlice
 from engine.api.values import ErrorCode
 from engine.checkpoints.torch_file import read_torch_index
 from engine.errors import EngineError
+from engine.weights.sources import as_source
 
 FROZEN = Path(__file__).parent / "frozen" / "torch.ckpt"
 RAMP = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -252,6 +253,17 @@ def test_a_tensor_at_an_offset_is_read(tmp_path: Path) -> None:
     assert np.array_equal(numbers(read_torch_index(path).tensors["a"]), [[4, 5], [6, 7]])
 
 
+def test_a_kernel_with_its_channels_last_has_its_own_shape(tmp_path: Path) -> None:
+    """torch's `channels_last`, in which some trainers keep networks, and save them so."""
+    claim = tensor("0", 0, (2, 3, 2, 2), (12, 1, 6, 3))
+    found = read_torch_index(archive(tmp_path / "one.ckpt", claim))
+    numbers = as_source(found.tensors["a"]).read()
+    wanted = RAMP.reshape(2, 2, 2, 3).transpose(0, 3, 1, 2)
+    assert np.array_equal(numbers, wanted)
+    rows = archive(tmp_path / "rows.ckpt", tensor("0", 0, (2, 3, 2, 2), (12, 4, 2, 1)))
+    assert read_torch_index(rows).digest != found.digest
+
+
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
@@ -262,6 +274,9 @@ def test_a_tensor_at_an_offset_is_read(tmp_path: Path) -> None:
         (("99", 0, (2,), (1,)), "missing"),
         (("../../etc/passwd", 0, (2,), (1,)), "missing"),
         (("0", 0, (2, 3), (1, 2)), "another order"),
+        (("0", 0, (2, 3, 2, 2), (12, 1, 3, 6)), "another order"),
+        (("0", 0, (2, 3, 2, 2), (24, 1, 12, 3)), "another order"),
+        (("0", 1, (2, 3, 2, 2), (12, 1, 6, 3)), "larger than its numbers"),
         (("0", 0, (2, 3), (0, 0)), "another order"),
         (("0", 0, (2, 3), (3,)), "strides"),
         (("0", 0, (1,) * 9, (1,) * 9), "sizes"),

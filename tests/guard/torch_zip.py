@@ -16,7 +16,7 @@ def write_torch_zip(path: Path, arrays: Mapping[str, Array]) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(_member("archive/data.pkl"), pickled_state(arrays))
         for number, array in enumerate(arrays.values()):
-            archive.writestr(_member(f"archive/data/{number}"), array.tobytes())
+            archive.writestr(_member(f"archive/data/{number}"), _as_in_memory(array))
         archive.writestr(_member("archive/version"), b"3\n")
     return path
 
@@ -28,6 +28,20 @@ def pickled_state(arrays: Mapping[str, Array]) -> bytes:
         for number, (name, array) in enumerate(arrays.items())
     )
     return b"\x80\x02}(" + b"".join(entries) + b"u."
+
+
+def channels_last(array: Array) -> Array:
+    """A kernel with its numbers in torch's `channels_last` order; another array as it is."""
+    if array.ndim != 4:
+        return array
+    return np.ascontiguousarray(array.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+
+
+def _as_in_memory(array: Array) -> bytes:
+    """The numbers of an array in the order of their places, whatever its axes are."""
+    return array.transpose(
+        np.argsort([-stride for stride in array.strides], kind="stable")
+    ).tobytes()
 
 
 def _member(name: str) -> zipfile.ZipInfo:

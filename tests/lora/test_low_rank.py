@@ -1,5 +1,6 @@
 """LoRA: low-rank products of linear layers and convolutions, at alpha / rank times the strength."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -110,3 +111,12 @@ def test_a_factor_with_nan_is_named_when_it_is_read(tmp_path: Path, bad: float) 
     with pytest.raises(EngineError, match=r"lora_down\.weight \[3, 10\] of lora_unet") as caught:
         merged(numbers(OUT, IN), lora, 1.0, tmp_path)
     assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
+
+
+def test_a_kernel_with_its_channels_last_is_refused(tmp_path: Path) -> None:
+    lora = module(tmp_path, lora_up__weight=UP, lora_down__weight=numbers(RANK, 5, 3, 3))
+    odd = {
+        part: replace(one, channels_last=len(one.shape) == 4) for part, one in lora.tensors.items()
+    }
+    with pytest.raises(EngineError, match="order of its own"):
+        patches_of(replace(lora, tensors=odd), 1.0)

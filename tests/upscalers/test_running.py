@@ -35,7 +35,16 @@ from engine.upscalers.running import Setting, padded_to, running
 from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import random_weights
-from tests.upscalers.small import COMPACT, EMITS, file_of, picture, setting
+from tests.guard.torch_zip import channels_last, write_torch_zip
+from tests.upscalers.small import (
+    COMPACT,
+    EMITS,
+    arrays_of,
+    file_of,
+    picture,
+    setting,
+    torch_file_of,
+)
 
 # Networks whose pixels all see few others; OmniSR sees the whole picture.
 LOCAL = [name for name in EMITS if name != "OmniSR"]
@@ -70,6 +79,18 @@ def test_tiles_of_a_network_that_sees_all_have_no_edges(tmp_path: Path) -> None:
     parts = enlarged(upscaler, image, setting(tmp_path, 160))
     steps = [np.abs(np.diff(one, axis=2)).mean((0, 1)) for one in (whole, parts)]
     assert steps[1].max() <= 1.05 * steps[0].max()
+
+
+@pytest.mark.parametrize("name", EMITS)
+def test_a_network_that_was_saved_with_its_channels_last_is_the_same(
+    tmp_path: Path, name: str
+) -> None:
+    """Some trainers save those so that they trained in half precision."""
+    kept = {f"params.{key}": channels_last(one) for key, one in arrays_of(name).items()}
+    files = torch_file_of(tmp_path, name), write_torch_zip(tmp_path / "last.pth", kept)
+    made = [enlarged(read_upscaler(one), picture(17, 9), setting(tmp_path)) for one in files]
+    assert made[0].std() > 0
+    np.testing.assert_array_equal(made[0], made[1])
 
 
 @pytest.mark.parametrize("name", EMITS)

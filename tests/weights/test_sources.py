@@ -1,6 +1,7 @@
 """The numbers that stored weights stand for: all of fp8, and those times a scale."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
@@ -148,3 +149,25 @@ def test_rows_of_int8_have_their_own_scales(shape: tuple[int, ...], tmp_path: Pa
     part = whole.rows(2, 5)
     assert (part.read() == numbers[2:5]).all()
     assert (part.rows(1, 2).read() == numbers[3:4]).all()
+
+
+@elements
+@pytest.mark.parametrize("stored", [F32, F16, BF16, *FLOAT8])
+def test_a_kernel_with_its_channels_last_is_read_in_rows(
+    stored: DType, element: DType, tmp_path: Path
+) -> None:
+    array = np.arange(5 * 3 * 2 * 4, dtype=np.float32).reshape(5, 3, 2, 4) % 8
+    kept = a_slice(tmp_path / "w.safetensors", array.transpose(0, 2, 3, 1), stored)
+    kernel = replace(kept, shape=array.shape, channels_last=True)
+    weight = FileWeight(kernel)
+    assert (weight.read_as(element) == array.astype(element.numpy)).all()
+    assert (weight.read() == array).all()
+    part = weight.rows(1, 4)
+    assert (part.read_as(element) == array[1:4].astype(element.numpy)).all()
+    # A backend would read it in rows.
+    assert weight.slice_as(stored) is None
+    assert weight.needs_conversion(stored)
+    (bound,) = bind({"w": weight}, element).values()
+    assert isinstance(bound, ComputedArray)
+    with pytest.raises(AssertionError, match="another order"):
+        weight.reshaped((5, 24))

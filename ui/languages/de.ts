@@ -10637,6 +10637,10 @@
    <translation>{path} braucht eine zweite Datei daneben.</translation>
   </message>
   <message>
+   <source>{path} stores {name} in an order of its own, in which only upscalers and checkpoints are read.</source>
+   <translation>{path} speichert {name} in einer eigenen Reihenfolge, in der nur Upscaler und Checkpoints gelesen werden.</translation>
+  </message>
+  <message>
    <source>{path} stores {name} in blocks of the type {kind}, which this version does not read.</source>
    <translation>{path} speichert {name} in Blöcken vom Typ {kind}, den diese Version nicht liest.</translation>
   </message>
