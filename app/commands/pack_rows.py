@@ -28,17 +28,6 @@ class PackStage(StrEnum):
     INSTALLED = "installed"
 
 
-UNDER_WAY = frozenset(
-    {
-        PackStage.WAITING,
-        PackStage.DOWNLOADING,
-        PackStage.VERIFYING,
-        PackStage.UNPACKING,
-        PackStage.TRYING,
-    }
-)
-
-
 class PackAction(StrEnum):
     """The actions of a pack's buttons, in the order of the buttons."""
 

@@ -30,8 +30,6 @@ class DownloadState(StrEnum):
 
 
 ACTIVE = frozenset({DownloadState.RUNNING, DownloadState.VERIFYING})
-# Those that are kept until a person removes them, or goes on with them.
-RESTING = frozenset({DownloadState.PAUSED, DownloadState.DONE, DownloadState.FAILED})
 
 
 class Download(msgspec.Struct, frozen=True, kw_only=True):

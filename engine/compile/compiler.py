@@ -134,17 +134,11 @@ class Compiler:
         streams = self._operators.streams
         return WeightPlacement.STREAMED if streams else WeightPlacement.IN_PLACE
 
-    def run_bytes(self, network: Network, precision: Precision) -> int:
-        """Return the bytes that a run of a network takes beside its weights, in its present sizes.
-
-        Raises EngineError(CHECKPOINT_MISMATCH) if weights are missing.
-        """
-        return self.runs_bytes(((network, precision),))
-
     def runs_bytes(self, networks: Sequence[tuple[Network, Precision]]) -> int:
         """Return the bytes that runs take beside weights, one after the other, with all loaded.
 
-        Raises as `run_bytes`.
+        The runs are of the networks' present sizes. Raises EngineError(CHECKPOINT_MISMATCH) if
+        weights are missing.
         """
         runs: list[tuple[HeldResults, int]] = []
         for network, precision in networks:
@@ -157,7 +151,7 @@ class Compiler:
     def used_weights(self, network: Network, precision: Precision) -> WeightSet:
         """Return the weights that a network's graph uses, of those that it is given.
 
-        Raises as `run_bytes`.
+        Raises as `runs_bytes`.
         """
         used = self.prepared(network, precision).used
         return WeightSet(network.weights.content, used, role=network.weights.role)

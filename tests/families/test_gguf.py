@@ -165,7 +165,7 @@ def test_the_plan_counts_products_with_offsets_twice_where_they_are_rounded(
     for dtype in (DType.Q4_K, DType.Q4_0):
         path = write_transformer(tmp_path / f"{model.name}-{dtype}.gguf", model, dtype)
         network = identify(path).architecture.denoiser.network(256, 256)
-        taken += [compiler.run_bytes(network, precision) for precision in precisions]
+        taken += [compiler.runs_bytes(((network, precision),)) for precision in precisions]
     exact, rounded, *without_offsets = taken
     assert rounded > exact == without_offsets[0] == without_offsets[1]
 

@@ -70,7 +70,7 @@ def layer(folder: Path, seed: int = 0) -> ControlLayer:
 
 
 def bytes_of(compiler: Compiler, *networks: Network | None) -> int:
-    return sum(compiler.run_bytes(one, _F32) for one in networks if one)
+    return sum(compiler.runs_bytes(((network, _F32),)) for network in networks if network)
 
 
 def test_a_step_has_the_runs_of_control_networks_at_the_size_of_each_pass(

@@ -16,7 +16,7 @@ from engine.graphs.upscalers.compact import CompactConfig, compact
 from engine.graphs.upscalers.omni_sr import OmniSrConfig, omni_sr
 from engine.graphs.upscalers.plksr import PlkNorm, PlksrConfig, plksr
 from engine.graphs.upscalers.rrdb import RrdbConfig, rrdb
-from engine.graphs.upscalers.sampling import SamplingConfig, initial_places
+from engine.graphs.upscalers.sampling import SamplingConfig
 from engine.graphs.upscalers.span import SpanConfig, span
 from engine.graphs.upscalers.swin_ir import Reconstruction, SwinIrConfig, swin_ir
 from engine.upscalers.running import Setting
@@ -59,8 +59,16 @@ def arrays_of(name: str, seed: int = 0) -> dict[str, Array]:
     if name == "SPAN":
         arrays["no_norm"] = np.zeros(1, np.float32)
     if name == "RealPLKSR":
-        arrays["to_img.init_pos"] = initial_places(2, 4)
+        arrays["to_img.init_pos"] = _initial_places(2, 4)
     return arrays
+
+
+def _initial_places(scale: int, groups: int) -> Array:
+    """DySample's buffer `init_pos`: the place of each pixel within its cell."""
+    ends = (-scale + 1) / 2, (scale - 1) / 2
+    offsets = np.arange(ends[0], ends[1] + 1, dtype=np.float32) / scale
+    both = np.stack(np.meshgrid(offsets, offsets, indexing="ij")).transpose(0, 2, 1)
+    return np.tile(both, (1, groups, 1)).reshape(1, -1, 1, 1)
 
 
 def file_of(folder: Path, name: str, layout: Layout = str, seed: int = 0) -> Path:

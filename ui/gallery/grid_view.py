@@ -39,7 +39,6 @@ LEAST_SIDE, MOST_SIDE, SIDE_STEP = 96, 320, 16
 # Of a mouse wheel, in eighths of a degree.
 _STEP_OF_WHEEL = 120
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
-_NO_KEY = Qt.KeyboardModifier.NoModifier
 _Flag = QItemSelectionModel.SelectionFlag
 
 

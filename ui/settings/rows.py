@@ -156,11 +156,6 @@ def choice_row(
     return SettingRow(title, about(name), [box], words=f"{words} {found_by}")
 
 
-def button_row(button: QWidget, title: str, sentence: str, words: str = "") -> SettingRow:
-    """Make a row with a button that opens something."""
-    return SettingRow(title, sentence, [button], words=words)
-
-
 def note(text: str, role: str = "caption") -> QLabel:
     """Make a paragraph of plain text."""
     return plain_label(text, role, wrap=True)

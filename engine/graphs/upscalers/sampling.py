@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Array
 from engine.graphs.builder import Value
 from engine.graphs.upscalers.layers import Layers
 from engine.graphs.upscalers.windows import MOST_SIDE
@@ -92,11 +91,3 @@ def _to_pixels(on: Layers, grid: Value, scale: int, groups: int) -> Value:
             axis=0,
         ),
     )
-
-
-def initial_places(scale: int, groups: int) -> Array:
-    """Return the buffer `init_pos`, which some files lack: each pixel's place within its cell."""
-    ends = (-scale + 1) / 2, (scale - 1) / 2
-    offsets = np.arange(ends[0], ends[1] + 1, dtype=np.float32) / scale
-    both = np.stack(np.meshgrid(offsets, offsets, indexing="ij")).transpose(0, 2, 1)
-    return np.tile(both, (1, groups, 1)).reshape(1, -1, 1, 1)

@@ -126,11 +126,6 @@ class Denoising:
         return self._request.guidance_options.pag_scale > 0
 
     @property
-    def more_contexts(self) -> int:
-        """The contexts of a picture beside those of one prompt and of its negative prompt."""
-        return self.asks_without_picture + self.perturbs
-
-    @property
     def looks_again(self) -> bool:
         """True if each evaluation is followed by that of a degraded picture."""
         return self._request.guidance_options.sag_scale != 0
