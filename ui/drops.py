@@ -94,7 +94,7 @@ class Drops(QObject):
     def _move(self, event: QDragMoveEvent) -> None:
         """Highlight what is under the pointer; a drop beside cards and spots does nothing."""
         self._show_offers(event)
-        if self._spot_at(event) is None and self._card_at(event.position().toPoint()) is None:
+        if self._spot_at(event) is None and not self._acts_at(event.position().toPoint()):
             event.ignore()
         else:
             _accept_copy(event)
@@ -108,20 +108,21 @@ class Drops(QObject):
             _accept_copy(event)
             spot.take(files[0])
             return
-        if not files or chosen is None:
+        offer = None
+        if files and chosen is not None:
+            # The file may be another than the one that the cards were made for.
+            offers = self.offers(files[0], ours=self._is_ours(event), others=files[1:])
+            offer = _acting(offers, chosen)
+        if offer is None:
             event.ignore()
             return
         _accept_copy(event)
-        offers = self.offers(files[0], ours=self._is_ours(event), others=files[1:])
-        # The file may be another than the one that the cards were made for.
-        if chosen < len(offers) and offers[chosen].take is not None:
-            self.take(offers[chosen])
-        else:
-            event.ignore()
+        self.take(offer)
 
     def take(self, offer: DropOffer) -> None:
-        """Do what a card offers, in its place; nothing if its file is refused."""
+        """Do what a card offers, in its place; if its file is refused, say why."""
         if offer.take is None:
+            self._session.notices.tell(f"{offer.title}.", offer.sentence)
             return
         if offer.place is Place.CREATE:
             self._open_form()
@@ -159,13 +160,12 @@ class Drops(QObject):
             clear = self._area(self._door)
         if offers:
             self.overlay.appear([(offer.title, offer.sentence) for offer in offers], clear)
-        self.overlay.point_at(place if self._card_at(place) is not None else None)
+        self.overlay.point_at(place if self._acts_at(place) else None)
 
-    def _card_at(self, place: QPoint) -> int | None:
-        """Return the index of the card at a point; None where a drop does nothing."""
-        chosen, offers = self.overlay.chosen(place), self._offered[1] if self._offered else []
-        acts = chosen is not None and chosen < len(offers) and offers[chosen].take is not None
-        return chosen if acts else None
+    def _acts_at(self, place: QPoint) -> bool:
+        """Return True at a point of a card that takes the file."""
+        offers = self._offered[1] if self._offered else []
+        return _acting(offers, self.overlay.chosen(place)) is not None
 
     def _offers_of(self, file: Path, *, ours: bool) -> list[DropOffer]:
         if self._offered is None or self._offered[0] != (file, ours):
@@ -362,6 +362,12 @@ class Drops(QObject):
 def dropped_files(data: QMimeData) -> list[Path]:
     """Return the local files in dragged data."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def _acting(offers: Sequence[DropOffer], chosen: int | None) -> DropOffer | None:
+    """Return the chosen offer; None without one, and where it refuses the file."""
+    offer = offers[chosen] if chosen is not None and chosen < len(offers) else None
+    return offer if offer is not None and offer.take is not None else None
 
 
 def _accept_copy(event: QDropEvent) -> None:

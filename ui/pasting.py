@@ -55,14 +55,14 @@ class Pasting(QObject):
     def _offer(self, offers: Sequence[DropOffer]) -> None:
         """Do what is offered, after a question if that is more than one thing."""
         if len(offers) == 1:
-            self._take(offers[0])
+            self._drops.take(offers[0])
             return
         self.menu = menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.destroyed.connect(self._forget)
         for offer in offers:
             action = menu.addAction(offer.title)
-            action.triggered.connect(lambda _=False, one=offer: self._take(one))
+            action.triggered.connect(lambda _=False, chosen=offer: self._drops.take(chosen))
         half = QPoint(menu.sizeHint().width() // 2, menu.sizeHint().height() // 2)
         menu.popup(self._window.mapToGlobal(self._window.rect().center()) - half)
         # So that Enter takes it.
@@ -70,9 +70,3 @@ class Pasting(QObject):
 
     def _forget(self) -> None:
         self.menu = None
-
-    def _take(self, offer: DropOffer) -> None:
-        if offer.take is None:
-            self._session.notices.tell(f"{offer.title}.", offer.sentence)
-        else:
-            self._drops.take(offer)
