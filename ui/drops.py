@@ -353,7 +353,7 @@ class Drops(QObject):
             FileKind.UNTOLD: untold,
             FileKind.FOREIGN: (
                 self.tr("This file cannot be used"),
-                self.tr("Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP."),
+                self._session.opening.taken_files,
             ),
             FileKind.OTHER: (self.tr("Use this model"), used),
         }[kind]

@@ -55,6 +55,11 @@ class Opening(QObject):
         self._client.models_found.connect(self._on_found)
         self._client.query_failed.connect(self._on_undescribed)
 
+    @property
+    def taken_files(self) -> str:
+        """The kinds of files that can be opened, in a sentence."""
+        return self.tr("Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP.")
+
     def kind(self, path: Path) -> FileKind:
         """Return the kind of a file that is no picture; reads the file's header."""
         known = self._store.info(str(path))
@@ -158,8 +163,7 @@ class Opening(QObject):
 
     def _refuse(self, path: Path) -> None:
         self._notices.tell(
-            self.tr("{name} cannot be used.").format(name=path.name[:80]),
-            self.tr("Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP."),
+            self.tr("{name} cannot be used.").format(name=path.name[:80]), self.taken_files
         )
 
     def _explain_embedding(self, path: Path, name: str) -> None:

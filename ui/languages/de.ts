@@ -1011,10 +1011,6 @@
    <translation>Öffnen</translation>
   </message>
   <message>
-   <source>Safelight takes models, LoRAs, and pictures as PNG, JPEG or WebP.</source>
-   <translation>Safelight nimmt Modelle, LoRAs und Bilder als PNG, JPEG oder WebP.</translation>
-  </message>
-  <message>
    <source>Show its pictures</source>
    <translation>Die Bilder darin zeigen</translation>
   </message>
