@@ -1,7 +1,7 @@
 """Everything that made a picture, as rows of text: of our own pictures and those of other tools."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -45,21 +45,54 @@ class Fact(NamedTuple):
     text: str
 
 
-def read_facts(path: str, seconds: float | None = None) -> tuple[Fact, ...]:
+class PictureTexts(NamedTuple):
+    """The facts of a picture, and its settings as a text that can be pasted.
+
+    The text is empty where the picture does not say how it was made.
+    """
+
+    facts: tuple[Fact, ...]
+    settings: str
+
+    @property
+    def copied(self) -> str:
+        """The text for other programs: the settings, else the facts in lines."""
+        return self.settings or "\n".join(f"{fact.label}: {fact.text}" for fact in self.facts)
+
+
+def read_texts(path: str, seconds: float | None = None) -> PictureTexts:
     """Read how a picture was made, for a background thread; `seconds` is the time that it took.
 
     Never raises: of a picture that says nothing there are only the facts of its file.
     """
+    imported = _imported(path)
+    return PictureTexts(_facts(path, imported, seconds), _settings(path, imported))
+
+
+def read_facts(path: str, seconds: float | None = None) -> tuple[Fact, ...]:
+    """Read the facts of a picture alone, as `read_texts` does."""
+    return _facts(path, _imported(path), seconds)
+
+
+def _imported(path: str) -> "ImportedRequest | None":
+    """Return the request that made a picture; None if that is not told."""
     # Here, as the window starts sooner without the readers of a dozen tools.
     from engine.metadata.readers import read_request
 
-    facts: list[tuple[str, str]] = []
     try:
-        facts += _made_by(read_request(Path(path)))
+        return read_request(Path(path))
     except EngineError:
-        size = picture_size(path)
-        if not size.isEmpty():
-            facts.append((translate("facts", "Size"), size_label(*size.toTuple())))
+        return None
+
+
+def _facts(
+    path: str, imported: "ImportedRequest | None", seconds: float | None
+) -> tuple[Fact, ...]:
+    facts: list[tuple[str, str]] = []
+    if imported is not None:
+        facts += _made_by(imported)
+    elif not (size := picture_size(path)).isEmpty():
+        facts.append((translate("facts", "Size"), size_label(*size.toTuple())))
     facts += _enlarged(Path(path))
     if seconds is not None:
         facts.append((translate("facts", "Time taken"), duration(seconds)))
@@ -67,23 +100,14 @@ def read_facts(path: str, seconds: float | None = None) -> tuple[Fact, ...]:
     return tuple(Fact(label, shown) for label, text in facts if (shown := seen(text)))
 
 
-def settings_as_text(path: str) -> str:
-    """Return how a picture was made as a text that can be pasted; empty if that is not told.
-
-    For a background thread. Never raises.
-    """
-    # Here, as the window starts sooner without the readers of a dozen tools.
+def _settings(path: str, imported: "ImportedRequest | None") -> str:
+    # The window starts sooner without the writers of texts, too.
     from engine.metadata.settings_text import settings_text
 
     try:
-        return settings_text(Path(path))
+        return settings_text(Path(path), imported) if imported is not None else ""
     except EngineError:
         return ""
-
-
-def facts_text(facts: Sequence[Fact]) -> str:
-    """Return facts as lines of text, for other programs."""
-    return "\n".join(f"{fact.label}: {fact.text}" for fact in facts)
 
 
 def seen(text: str) -> str:

@@ -16,7 +16,7 @@ from engine.api.conventions import convention_of
 from engine.api.limits import MIN_SIDE
 from engine.metadata.infotext import Infotext, Parameter, format_infotext, parse_infotext
 from engine.metadata.pictures import read_text_chunks
-from engine.metadata.readers import ImportedRequest, read_request
+from engine.metadata.readers import ImportedRequest
 from engine.metadata.readers.a1111_keys import RESULTS_AS, convention_text
 from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import TextChunk
@@ -46,13 +46,13 @@ _FILLING: dict[str, Any] = {
 }
 
 
-def settings_text(path: Path) -> str:
+def settings_text(path: Path, imported: ImportedRequest) -> str:
     """Return how a picture was made in AUTOMATIC1111's notation, whichever tool wrote the file.
 
-    Our reader gives the same settings for the text as for the file, without what belongs to this
-    machine: paths, and the start picture. Raises as `read_request` does.
+    `imported` is what `read_request` found in the file. Our reader gives the same settings for the
+    text, without what belongs to this machine: paths, and the start picture. Raises
+    INPUT_IMAGE_UNREADABLE if the file cannot be read any more.
     """
-    imported = read_request(path)
     if imported.record is not None:
         return format_infotext(_with_tool(record_infotext(imported.record), imported.request))
     if imported.tool == "AUTOMATIC1111":

@@ -27,8 +27,12 @@ def picture(folder: Path, *chunks: TextChunk) -> Path:
     return path
 
 
+def text_of(path: Path) -> str:
+    return settings_text(path, read_request(path))
+
+
 def read_again(path: Path) -> GenerateRequest:
-    return recognised(("parameters", settings_text(path))).request
+    return recognised(("parameters", text_of(path))).request
 
 
 @pytest.mark.parametrize("graph", [TEXT_TO_PICTURE, CUSTOM])
@@ -55,14 +59,14 @@ def test_our_own_text_keeps_the_tool_that_the_picture_follows(
 
 def test_a_text_of_automatic1111_is_copied_as_it_is(tmp_path: Path) -> None:
     text = "a cat\nNegative prompt: dog\nSteps: 20, Sampler: Euler a, Seed: 1, My key: 7"
-    assert settings_text(picture(tmp_path, TextChunk("parameters", text))) == text
+    assert text_of(picture(tmp_path, TextChunk("parameters", text))) == text
 
 
 def test_values_that_a_picture_does_not_tell_are_left_out(tmp_path: Path) -> None:
     graph = {name: dict(node) for name, node in TEXT_TO_PICTURE.items()}
     path = picture(tmp_path, prompt(graph))
-    assert "Denoising strength" not in settings_text(path)
-    assert "Version" not in settings_text(path)
+    assert "Denoising strength" not in text_of(path)
+    assert "Version" not in text_of(path)
 
 
 def test_a_text_that_names_conventions_wrongly_follows_that_tool(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from app.session import Session
 from ui.actions import RATING, REUSING, STEERING, ActionName, Actions
 from ui.item_models.dragged_pictures import files_as_data
 from ui.picture_actions import copy_path, copy_picture, reveal
-from ui.picture_facts import facts_text, read_facts, settings_as_text
+from ui.picture_facts import read_texts
 from ui.spoken import say
 
 # The actions on one picture, those on any number of them, and those without any.
@@ -149,13 +149,8 @@ class PictureDeeds(QObject):
             QGuiApplication.clipboard().setMimeData(files_as_data(row.path for row in rows))
 
     def _copy_settings(self) -> None:
-        rows = self._rows()
-        if not rows:
-            return
+        def copy(path: str) -> None:
+            copied = QGuiApplication.clipboard().setText
+            self._session.background.run(lambda: read_texts(path).copied, copied)
 
-        path = rows[0].path
-
-        def text() -> str:
-            return settings_as_text(path) or facts_text(read_facts(path))
-
-        self._session.background.run(text, QGuiApplication.clipboard().setText)
+        self._with_first(copy)

@@ -25,7 +25,7 @@ from ui.gallery.picture_bar import COMPARED
 from ui.gallery.picture_loader import PictureLoader
 from ui.gallery.tile_store import TileStore
 from ui.gallery.viewer import Viewer, is_escape_wanted
-from ui.picture_facts import Fact, read_facts, settings_as_text
+from ui.picture_facts import Fact, PictureTexts, read_texts
 from ui.theme.theme import Theme
 from ui.upscale_button import UpscaleButton
 from ui.widgets.labels import rule
@@ -321,14 +321,13 @@ class GalleryPage(QWidget):
             return
         row = rows[0]
 
-        def show(told: tuple[tuple[Fact, ...], str]) -> None:
+        def show(texts: PictureTexts) -> None:
             if number == self._detailed:
                 self.details.heading.setText(self.tr("How it was made"))
                 trouble = () if row.trouble is None else (_trouble_fact(row.trouble),)
-                self.details.show_facts((*trouble, *told[0]), told[1])
+                self.details.show_facts((*trouble, *texts.facts), texts.settings)
 
-        path = row.path
-        self._session.background.run(lambda: (read_facts(path), settings_as_text(path)), show)
+        self._session.background.run(lambda: read_texts(row.path), show)
 
     def _on_marked(self) -> None:
         panes = self._shown.panes if isinstance(self._shown, Comparison) else ()

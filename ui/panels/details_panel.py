@@ -4,7 +4,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.session import Session
-from ui.picture_facts import Fact, read_facts, settings_as_text
+from ui.picture_facts import PictureTexts, read_texts
 from ui.theme.theme import Theme
 from ui.widgets.picture_details import PictureDetails
 
@@ -44,10 +44,8 @@ class DetailsPanel(QWidget):
             return
         self._wanted = wanted
 
-        def show(told: tuple[tuple[Fact, ...], str]) -> None:
+        def show(texts: PictureTexts) -> None:
             if wanted == self._wanted:
-                self.details.show_facts(*told)
+                self.details.show_facts(*texts)
 
-        self._session.background.run(
-            lambda: (read_facts(path, seconds), settings_as_text(path)), show
-        )
+        self._session.background.run(lambda: read_texts(path, seconds), show)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.picture_facts import Fact, facts_text
+from ui.picture_facts import Fact, PictureTexts
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -28,8 +28,7 @@ class PictureDetails(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._facts: tuple[Fact, ...] = ()
-        self._settings = ""
+        self._texts = PictureTexts((), "")
         self.rows: list[FactRow] = []
         # Further ones are hidden until a picture has more facts: to make them takes long.
         self._made: list[FactRow] = []
@@ -59,11 +58,10 @@ class PictureDetails(QWidget):
 
     def show_facts(self, facts: Sequence[Fact], settings: str = "") -> None:
         """Show other facts; `settings` is what is copied of them, and can be pasted."""
-        self._settings = settings
+        before, self._texts = self._texts.facts, PictureTexts(tuple(facts), settings)
         self.copy_all.setText(self.tr("Copy settings") if settings else self.tr("Copy all"))
-        if facts and tuple(facts) == self._facts:
+        if facts and self._texts.facts == before:
             return
-        self._facts = tuple(facts)
         self.copy_all.setVisible(bool(facts))
         for row, fact in zip(self._made, facts, strict=False):
             row.show_fact(fact)
@@ -76,7 +74,7 @@ class PictureDetails(QWidget):
         self._area.verticalScrollBar().setValue(0)
 
     def _copy_all(self) -> None:
-        _copy(self._settings or facts_text(self._facts))
+        _copy(self._texts.copied)
 
 
 # The most characters of a value that are shown before one asks for the rest: to lay out a text of
