@@ -194,9 +194,7 @@ class GalleryIndex(QObject):
                 self.search(query, done)
                 return
             self._unanswered = lambda: self.search(query, done)
-            self._on_broken(found)
-            if found.fault is Fault.BUSY:
-                QTimer.singleShot(_BUSY_MS, self, self._ask_again)
+            self._on_broken(found, self._ask_again)
 
         if self._marks is None:
             self._unanswered = lambda: self.search(query, done)
@@ -207,19 +205,17 @@ class GalleryIndex(QObject):
     def collect(self, query: GalleryQuery, done: Callable[[Results], None]) -> None:
         """Find pictures for a deed; unlike `search` it is answered whatever is searched later."""
 
-        def later() -> None:
-            QTimer.singleShot(_BUSY_MS, self, lambda: self.collect(query, done))
+        def again() -> None:
+            self.collect(query, done)
 
         def deliver(found: Results | Broken) -> None:
-            if not isinstance(found, Broken):
+            if isinstance(found, Broken):
+                self._on_broken(found, again)
+            else:
                 done(found)
-                return
-            self._on_broken(found)
-            if found.fault is Fault.BUSY:
-                later()
 
         if self._marks is None:
-            later()
+            QTimer.singleShot(_BUSY_MS, self, again)
         else:
             index = self._upkeep.index
             self._searching.run(
@@ -381,8 +377,11 @@ class GalleryIndex(QObject):
         if not self._changes.isActive() or self._changes.remainingTime() > wait_ms:
             self._changes.start(wait_ms)
 
-    def _on_broken(self, broken: Broken) -> None:
-        if broken.fault is Fault.DISK:
+    def _on_broken(self, broken: Broken, again: Callable[[], None] | None = None) -> None:
+        """Act on an index that did not answer; one that was busy is asked `again` in a while."""
+        if broken.fault is Fault.BUSY and again is not None:
+            QTimer.singleShot(_BUSY_MS, self, again)
+        elif broken.fault is Fault.DISK:
             self.failed.emit(broken.error(self._folder))
         elif broken.fault is Fault.DAMAGED:
             # Before the file is put aside, which Windows refuses while it is open.
