@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 from ui.theme.metrics import S
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import plain_label
+from ui.widgets.tab_order import is_reached, put_after
 
 
 class ListedCard(QFrame):
@@ -100,23 +101,18 @@ class CardList(QWidget, Generic[CardT]):
             (self.cards[-1].remove if self.cards else self.add).setFocus()
 
     def order_controls(self, *below: QWidget) -> None:
-        """Put new controls where they are seen; Qt has them after all others of the window.
+        """Have the tab key lead to the controls where they are seen.
 
         `below` are controls between the cards and the button.
         """
-        before = self._control_above()
         controls = (control for card in self.cards for control in card.controls)
-        for control in (*controls, *below, self.add):
-            if before is not None:
-                self.setTabOrder(before, control)
-            before = control
+        put_after(self._control_above(), (*controls, *below, self.add))
 
     def _control_above(self) -> QWidget | None:
         """Return the control before the list in the order of the tab key; None without one."""
         window, above = self.window(), self.heading.previousInFocusChain()
         while above is not None and above is not window and above is not self.heading:
-            is_reached = above.focusPolicy() & Qt.FocusPolicy.TabFocus
-            if is_reached and not self.isAncestorOf(above):
+            if is_reached(above) and not self.isAncestorOf(above):
                 return above
             above = above.previousInFocusChain()
         return None

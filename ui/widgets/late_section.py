@@ -1,14 +1,14 @@
 """A section whose content is made when it is first opened, so that what has it is made sooner."""
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ui.theme.theme import Theme
 from ui.widgets.section import Section
+from ui.widgets.tab_order import controls_in, put_after
 
 ContentT = TypeVar("ContentT", bound=QWidget)
 
@@ -30,27 +30,14 @@ class LateSection(Section, Generic[ContentT]):
         """The content, which is made for who asks; `present` is None until then."""
         if self.present is None:
             self.present = self._make()
-            inner = _tab_order(self.present)
+            inner = controls_in(self.present)
             column = QVBoxLayout(self.content)
             column.setContentsMargins(0, 0, 0, 0)
             column.addWidget(self.present)
-            # Qt has them after all others of the window.
-            for before, control in pairwise((self.head, *inner)):
-                self.setTabOrder(before, control)
+            put_after(self.head, inner)
             self.made.emit()
         return self.present
 
     def _on_opened(self, is_open: bool) -> None:
         if is_open:
             self.whole.show()
-
-
-def _tab_order(content: QWidget) -> list[QWidget]:
-    """Return what the tab key leads to in a widget that is in no window yet."""
-    order: list[QWidget] = []
-    control = content.nextInFocusChain()
-    while control is not None and control is not content:
-        if control.focusPolicy() & Qt.FocusPolicy.TabFocus and control.focusProxy() is None:
-            order.append(control)
-        control = control.nextInFocusChain()
-    return order
