@@ -1,6 +1,6 @@
 """The engine as the app sees it: a method for each command, a signal for each event."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
@@ -204,10 +204,8 @@ class EngineClient(QObject):
         will_be_used: bool = True,
     ) -> int:
         """Ask what a file or folder is; `checkpoint_inspected` answers."""
-        query = self._next_query()
         return self._ask(
-            query,
-            InspectCheckpoint(
+            lambda query: InspectCheckpoint(
                 query=query,
                 path=path,
                 components=components or ComponentFiles(),
@@ -218,8 +216,7 @@ class EngineClient(QObject):
 
     def check_prompt(self, question: PromptQuestion) -> int:
         """Ask for a check of a prompt; `prompt_checked` answers."""
-        query = self._next_query()
-        return self._ask(query, CheckPrompt(query=query, question=question))
+        return self._ask(lambda query: CheckPrompt(query=query, question=question))
 
     def list_loras(self, folders: Iterable[str]) -> int:
         """Ask for the LoRA files in the usual folders and in these; jobs look there, too.
@@ -228,62 +225,52 @@ class EngineClient(QObject):
         """
         wanted = tuple(folders)
         self._process.use_lora_folders(wanted)
-        query = self._next_query()
-        return self._ask(query, ListLoras(query=query, folders=wanted))
+        return self._ask(lambda query: ListLoras(query=query, folders=wanted))
 
     def inspect_lora(self, path: str) -> int:
         """Ask for the description of a file that may be a LoRA; `lora_inspected` answers."""
-        query = self._next_query()
-        return self._ask(query, InspectLora(query=query, path=path))
+        return self._ask(lambda query: InspectLora(query=query, path=path))
 
     def describe_embeddings(self, names: Iterable[str]) -> int:
         """Ask for the descriptions of embeddings by name; `embeddings_described` answers."""
-        query = self._next_query()
-        return self._ask(query, DescribeEmbeddings(query=query, names=tuple(names)))
+        return self._ask(lambda query: DescribeEmbeddings(query=query, names=tuple(names)))
 
     def list_models(self, folders: Iterable[str]) -> int:
         """Ask for the files of weights in the folder of models and in these.
 
         `models_found` carries them, `models_listed` answers.
         """
-        query = self._next_query()
-        return self._ask(query, ListModels(query=query, folders=tuple(folders)))
+        return self._ask(lambda query: ListModels(query=query, folders=tuple(folders)))
 
     def describe_model(self, path: str) -> int:
         """Ask what a file of weights is, wherever it lies; `models_found` answers."""
-        query = self._next_query()
-        return self._ask(query, DescribeModel(query=query, path=path))
+        return self._ask(lambda query: DescribeModel(query=query, path=path))
 
     def hash_model(self, path: str) -> int:
         """Ask for a file's SHA-256; `model_hashed` answers, or else `model_hashing` later."""
-        query = self._next_query()
-        return self._ask(query, HashModel(query=query, path=path))
+        return self._ask(lambda query: HashModel(query=query, path=path))
 
     def find_model(self, stated: str, digest: str) -> int:
         """Ask for the file that was at a path, by its digest; `model_found` answers."""
-        query = self._next_query()
-        return self._ask(query, FindModel(query=query, stated=stated, digest=digest))
+        return self._ask(lambda query: FindModel(query=query, stated=stated, digest=digest))
 
     def list_cache(self) -> int:
         """Ask for the artifacts in the cache; `cache_listed` answers."""
-        query = self._next_query()
-        return self._ask(query, ListCache(query=query))
+        return self._ask(lambda query: ListCache(query=query))
 
     def clear_cache(self, names: Iterable[str]) -> int:
         """Ask to delete artifacts by their names; `cache_listed` answers with what is left."""
-        query = self._next_query()
-        return self._ask(query, ClearCache(query=query, names=tuple(names)))
+        return self._ask(lambda query: ClearCache(query=query, names=tuple(names)))
 
     def rebuild_cache(self, names: Iterable[str], checkpoint: str) -> int:
         """Ask to prepare a checkpoint's networks anew; `cache_rebuilding`, then `cache_listed`."""
-        query = self._next_query()
-        wanted = RebuildCache(query=query, names=tuple(names), checkpoint=checkpoint)
-        return self._ask(query, wanted)
+        return self._ask(
+            lambda query: RebuildCache(query=query, names=tuple(names), checkpoint=checkpoint)
+        )
 
     def plan_job(self, request: GenerateRequest) -> int:
         """Ask for the memory plan of a request; `job_planned` answers."""
-        query = self._next_query()
-        return self._ask(query, PlanJob(query=query, request=request))
+        return self._ask(lambda query: PlanJob(query=query, request=request))
 
     def make_map(
         self,
@@ -293,10 +280,10 @@ class EngineClient(QObject):
         target: MapTarget | None = None,
     ) -> int:
         """Ask for the map of a picture; `map_made` answers. See `MakeMap`."""
-        query = self._next_query()
         return self._ask(
-            query,
-            MakeMap(query=query, image=image, options=options, weights=weights, target=target),
+            lambda query: MakeMap(
+                query=query, image=image, options=options, weights=weights, target=target
+            )
         )
 
     def cancel_map(self, query: int) -> None:
@@ -308,18 +295,15 @@ class EngineClient(QObject):
 
     def plan_upscale(self, request: UpscaleRequest) -> int:
         """Ask what making a picture larger takes; `upscale_planned` answers."""
-        query = self._next_query()
-        return self._ask(query, PlanUpscale(query=query, request=request))
+        return self._ask(lambda query: PlanUpscale(query=query, request=request))
 
     def scan_devices(self) -> int:
         """Ask which devices each backend finds; `devices_found` answers."""
-        query = self._next_query()
-        return self._ask(query, ScanDevices(query=query))
+        return self._ask(lambda query: ScanDevices(query=query))
 
     def verify_devices(self, *, again: bool = False) -> int:
         """Ask for a trial of new devices, or with `again` of all; `devices_found` answers."""
-        query = self._next_query()
-        return self._ask(query, VerifyDevices(query=query, again=again))
+        return self._ask(lambda query: VerifyDevices(query=query, again=again))
 
     def force_stop(self) -> None:
         """Kill the engine, whatever it does; another one is started."""
@@ -333,15 +317,13 @@ class EngineClient(QObject):
         """Start the engine if it is stopped or was given up."""
         self._process.start()
 
-    def _next_query(self) -> int:
+    def _ask(self, make: Callable[[int], Query]) -> int:
+        """Queue the query that is made with the next number to be sent; return the number."""
         self._last_query += 1
-        return self._last_query
-
-    def _ask(self, query: int, command: Query) -> int:
-        self._waiting[query] = command
+        self._waiting[self._last_query] = make(self._last_query)
         # Not at once: the caller must know the number before it can come back.
         QTimer.singleShot(0, self, self._send_waiting)
-        return query
+        return self._last_query
 
     def _send_waiting(self) -> None:
         if self.engine_state is not EngineState.READY:
