@@ -1,8 +1,9 @@
 """The answers to queries, given one after another on a thread of their own."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
+from typing import TypeVar
 
 import msgspec
 
@@ -60,6 +61,7 @@ from engine.server.outbox import Put
 from engine.server.rebuilds import rebuild_beside
 from engine.text.checking import check_prompt, count_clip_tokens
 
+PartT = TypeVar("PartT")
 # Yields events; None at points where a newer query may go first.
 _Answer = Iterator[Event | None]
 
@@ -98,7 +100,7 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case CheckPrompt():
             yield PromptChecked(query=query.query, check=_checked(query.question, runner.services))
         case ListLoras():
-            yield from _listed(query, runner.services)
+            yield from _loras_listed(query, runner.services)
         case InspectLora():
             yield _lora_inspected(query, runner.services)
         case DescribeEmbeddings():
@@ -144,19 +146,16 @@ def _cached(
     return CacheListed(query=query.query, artifacts=cache.listed())
 
 
-def _listed(query: ListLoras, services: JobServices) -> _Answer:
+def _loras_listed(query: ListLoras, services: JobServices) -> _Answer:
     # Jobs look for the LoRAs of prompts there, too.
     services.look_for_loras_in(map(Path, query.folders))
-    looking = services.loras.list(services.lora_folders.folders)
-    while True:
-        try:
-            part = next(looking)
-        except StopIteration as end:
-            embeddings = services.embeddings.names()
-            yield LorasListed(query=query.query, folders=end.value, embeddings=embeddings)
-            services.hash_loras()
-            return
-        yield None if part is None else LorasFound(query=query.query, loras=part)
+    folders = yield from _found_in(
+        services.loras.list(services.lora_folders.folders),
+        lambda loras: LorasFound(query=query.query, loras=loras),
+    )
+    embeddings = services.embeddings.names()
+    yield LorasListed(query=query.query, folders=folders, embeddings=embeddings)
+    services.hash_loras()
 
 
 def _lora_inspected(query: InspectLora, services: JobServices) -> LoraInspected:
@@ -169,14 +168,23 @@ def _lora_inspected(query: InspectLora, services: JobServices) -> LoraInspected:
 def _models_listed(query: ListModels, services: JobServices) -> _Answer:
     named = (*map(Path, query.folders), *services.embeddings.folders)
     folders = folders_of_models(services.models, named)
-    looking = services.model_index.list(folders)
+    looked_through = yield from _found_in(
+        services.model_index.list(folders),
+        lambda models: ModelsFound(query=query.query, models=models),
+    )
+    yield ModelsListed(query=query.query, folders=looked_through)
+
+
+def _found_in(
+    listing: Generator[PartT | None, None, tuple[str, ...]], tell: Callable[[PartT], Event]
+) -> Generator[Event | None, None, tuple[str, ...]]:
+    """Yield an event for each part of a listing, and return what the listing returns."""
     while True:
         try:
-            part = next(looking)
+            part = next(listing)
         except StopIteration as end:
-            yield ModelsListed(query=query.query, folders=end.value)
-            return
-        yield None if part is None else ModelsFound(query=query.query, models=part)
+            return end.value
+        yield None if part is None else tell(part)
 
 
 def _model_described(query: DescribeModel, services: JobServices) -> ModelsFound:
