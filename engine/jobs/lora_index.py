@@ -4,22 +4,16 @@ A warm listing opens no LoRA: it asks the disk for each folder and for the state
 reads all facts from one file of the cache.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 
 import msgspec
 
 from engine.api.lora_files import LoraInfo
 from engine.api.lora_names import LORA_SUFFIXES
+from engine.jobs.description_parts import MOST_FILES, parts_of, read_in_parts
 from engine.lora.files_below import ListedLora, list_below, list_one
 from engine.lora.known_loras import KnownLoras
-
-# A message holds at most this many descriptions, and stays far below the limit of a frame.
-CHUNK = 50
-# Files beyond these are not listed.
-MOST_FILES = 50_000
-# Facts are written after so many files were opened.
-KEPT_TOGETHER = 200
 
 # Opens a file and returns the facts in it.
 Describe = Callable[[ListedLora], LoraInfo]
@@ -53,14 +47,12 @@ class LoraIndex:
                 if info is None:
                     unread.append(listed)
                 infos.append(_bare(listed) if info is None else _placed(info, listed))
-            yield from _parts(infos)
+            yield from parts_of(infos)
             yield None
         # The list of all models knows other files there, too.
         self._known.forget(looked_through, present, LORA_SUFFIXES)
-        # A first listing may take minutes, and end with the program.
-        for start in range(0, max(1, len(unread)), KEPT_TOGETHER):
-            yield from self._read(unread[start : start + KEPT_TOGETHER])
-            self._known.save()
+        yield from read_in_parts(unread, self._read, self._known.save)
+        self._known.save()
         return tuple(looked_through)
 
     def look(self, path: Path) -> LoraInfo | None:
@@ -68,18 +60,11 @@ class LoraIndex:
         listed = list_one(path)
         return None if listed is None else self._described(listed)
 
-    def _read(self, unread: Iterable[ListedLora]) -> Iterator[Part]:
-        """Open files, note the facts about them, and yield their descriptions."""
-        ready: list[LoraInfo] = []
-        for listed in unread:
-            info = self._described(listed)
-            self._known.note(listed, info=info)
-            ready.append(info)
-            if len(ready) == CHUNK:
-                yield tuple(ready)
-                ready = []
-            yield None
-        yield from _parts(ready)
+    def _read(self, listed: ListedLora) -> LoraInfo:
+        """Open a file and note the facts about it."""
+        info = self._described(listed)
+        self._known.note(listed, info=info)
+        return info
 
     def _described(self, listed: ListedLora) -> LoraInfo:
         return _placed(self._describe(listed), listed)
@@ -109,8 +94,3 @@ def _bare(listed: ListedLora) -> LoraInfo:
         ),
         listed,
     )
-
-
-def _parts(infos: list[LoraInfo]) -> Iterator[tuple[LoraInfo, ...]]:
-    for start in range(0, len(infos), CHUNK):
-        yield tuple(infos[start : start + CHUNK])

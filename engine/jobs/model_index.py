@@ -4,7 +4,7 @@ A warm listing opens no file: it asks the disk for each folder and for the state
 reads all facts from one file of the cache.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -16,19 +16,12 @@ from engine.control.reading import __name__ as controls
 from engine.families.file_contents import recognition_rules
 from engine.families.registry import FAMILIES
 from engine.folders import PIPELINE_FILE, Folder, walk
+from engine.jobs.description_parts import MOST_FILES, parts_of, read_in_parts
 from engine.jobs.model_descriptions import __name__ as describing
 from engine.jobs.model_descriptions import bare_info
 from engine.lora.files_below import ListedLora, files_of, folder_preview, list_one
 from engine.lora.known_loras import KnownFacts, KnownLoras
 from engine.upscalers.reading import __name__ as upscalers
-
-# A message holds at most this many descriptions, and stays far below the limit of a frame.
-CHUNK = 50
-# Files beyond these are not listed.
-MOST_FILES = 50_000
-# Facts are written after so many files were opened.
-_KEPT_TOGETHER = 200
-
 
 # Opens a file and returns the facts in it, given the folder that was listed.
 Describe = Callable[[ListedLora, str], ModelInfo]
@@ -68,13 +61,10 @@ class ModelIndex:
                 if info is None:
                     unread.append((listed, root))
                 infos.append(_placed(info or bare_info(listed, root), listed, root, facts))
-            yield from _parts(infos)
+            yield from parts_of(infos)
             yield None
         self._known.forget(looked_through, present)
-        # A first listing may take minutes, and end with the program.
-        for start in range(0, len(unread), _KEPT_TOGETHER):
-            yield from self._read(unread[start : start + _KEPT_TOGETHER])
-            self._known.save()
+        yield from read_in_parts(unread, self._read, self._known.save)
         return tuple(looked_through)
 
     def look(self, path: Path) -> ModelInfo | None:
@@ -82,18 +72,12 @@ class ModelIndex:
         listed = list_one(path)
         return None if listed is None else self._describe(listed, str(path.parent))
 
-    def _read(self, unread: Iterable[tuple[ListedLora, str]]) -> Iterator[Part]:
-        """Open files, note the facts about them, and yield their descriptions."""
-        ready: list[ModelInfo] = []
-        for listed, root in unread:
-            info = self._describe(listed, root)
-            self._known.note(listed, model=info, rules=self._rules)
-            ready.append(_placed(info, listed, root, self._known.of(listed)))
-            if len(ready) == CHUNK:
-                yield tuple(ready)
-                ready = []
-            yield None
-        yield from _parts(ready)
+    def _read(self, file: tuple[ListedLora, str]) -> ModelInfo:
+        """Open a file, given the folder that was listed, and note the facts about it."""
+        listed, root = file
+        info = self._describe(listed, root)
+        self._known.note(listed, model=info, rules=self._rules)
+        return _placed(info, listed, root, self._known.of(listed))
 
 
 def _placed(info: ModelInfo, listed: ListedLora, root: str, facts: KnownFacts) -> ModelInfo:
@@ -130,8 +114,3 @@ def _as_one(folder: Folder) -> ListedLora:
     return ListedLora(
         str(folder.path), name, stamp, preview=picture, preview_modified_ns=modified_ns
     )
-
-
-def _parts(infos: Sequence[ModelInfo]) -> Iterator[tuple[ModelInfo, ...]]:
-    for start in range(0, len(infos), CHUNK):
-        yield tuple(infos[start : start + CHUNK])

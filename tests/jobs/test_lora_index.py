@@ -7,9 +7,10 @@ import pytest
 
 from engine.api.lora_files import LoraInfo
 from engine.checkpoints.known_files import SETTLED_NS
-from engine.jobs import lora_index
+from engine.jobs import description_parts
+from engine.jobs.description_parts import CHUNK
 from engine.jobs.lora_descriptions import LoraDescriber
-from engine.jobs.lora_index import CHUNK, LoraIndex, Part
+from engine.jobs.lora_index import LoraIndex, Part
 from engine.lora.files_below import ListedLora, list_one
 from engine.lora.hashes import LoraHashes
 from engine.lora.known_loras import KnownLoras
@@ -179,7 +180,7 @@ def test_a_first_listing_that_is_cut_short_is_not_all_lost(
     reader: Reader,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lora_index, "KEPT_TOGETHER", 2)
+    monkeypatch.setattr(description_parts, "KEPT_TOGETHER", 2)
     for number in range(5):
         write_sparse(loras / f"{number}.safetensors", KEYS)
     looking = make().list([loras])

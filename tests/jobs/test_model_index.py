@@ -13,8 +13,9 @@ from engine.families.file_contents import read_header
 from engine.folders import folders_of_models
 from engine.graphs.unet import attending_layers
 from engine.jobs import model_descriptions, model_index
+from engine.jobs.description_parts import CHUNK
 from engine.jobs.model_descriptions import ModelDescriber
-from engine.jobs.model_index import CHUNK, ModelIndex
+from engine.jobs.model_index import ModelIndex
 from engine.lora.files_below import ListedLora
 from engine.lora.known_loras import KnownLoras
 from engine.preprocessors.annotators import AnnotatorKind
