@@ -15,7 +15,7 @@ from engine.bake.bake import bake
 from engine.bake.recipe import read_recipe
 from engine.errors import Cancelled
 from engine.families.identify import identify
-from engine.jobs.services import known_files, known_loras
+from engine.jobs.services import known_files, listed_facts
 from engine.lora.folder import LoraFolders
 
 HELP = "write a model with LoRAs in its weights"
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     path = find_checkpoint(options.model, paths.models, starter_checkpoint(), named_folders(paths))
     checkpoint = identify(path, known.read_index, overrides.given(options))
     places = loras.folders(paths, options)
-    folders = LoraFolders(paths.models, places, known_loras(paths.cache))
+    folders = LoraFolders(paths.models, places, listed_facts(paths.cache))
     bar = ByteBar("Baking", 1)
     try:
         recipe = read_recipe(

@@ -11,7 +11,7 @@ from benchmarks.report import Findings, Table, Target
 from benchmarks.sections.setting import Setting
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 from tests.checkpoints.arrays import write_arrays
 
 _FILES, _LISTED_S = 2000, 1.0
@@ -43,7 +43,7 @@ def list_files(setting: Setting) -> Findings:
 
 def _listed_s(folder: Path, cache: Path) -> float:
     start = perf_counter()
-    index = LoraIndex(KnownLoras(cache), LoraDescriber())
+    index = LoraIndex(ListedFacts(cache), LoraDescriber())
     count = sum(len(part) for part in index.list([folder]) if part is not None)
     assert count >= _FILES
     return perf_counter() - start

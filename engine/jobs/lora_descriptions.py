@@ -14,7 +14,7 @@ from engine.families.lora_purpose import LoraPurpose, purpose_of_facts, purpose_
 from engine.lora.facts import LoraFacts, facts_of, tags_of
 from engine.lora.few_steps import few_steps_of
 from engine.lora.file import LoraFile, read_lora
-from engine.lora.files_below import ListedLora
+from engine.lora.files_below import ListedFile
 
 _DOWN = "lora_down.weight"
 # The most frequent tags of a training that stand for trigger words.
@@ -45,7 +45,7 @@ class LoraDescriber:
     def __init__(self) -> None:
         self._layouts: dict[bytes, _Layout] = {}
 
-    def __call__(self, listed: ListedLora) -> LoraInfo:
+    def __call__(self, listed: ListedFile) -> LoraInfo:
         """Open a file and describe it; a file that is unsound or no LoRA has a `problem`."""
         path = Path(listed.path)
         try:
@@ -85,7 +85,7 @@ def _layout_key(index: TensorIndex) -> bytes:
 
 
 def _described(
-    listed: ListedLora,
+    listed: ListedFile,
     facts: LoraFacts,
     purpose: LoraPurpose,
     layout: _Layout,
@@ -113,7 +113,7 @@ def _bounded(text: Sentence) -> Sentence:
     return text if len(words) <= MOST_CHARACTERS else as_it_is(words[:MOST_CHARACTERS])
 
 
-def _info(listed: ListedLora, **facts: object) -> LoraInfo:
+def _info(listed: ListedFile, **facts: object) -> LoraInfo:
     stamp = listed.stamp
     return LoraInfo(
         path=listed.path,

@@ -12,11 +12,11 @@ import msgspec
 from engine.api.lora_files import LoraInfo
 from engine.api.lora_names import LORA_SUFFIXES
 from engine.jobs.description_parts import MOST_FILES, parts_of, read_in_parts
-from engine.lora.files_below import ListedLora, list_below, list_one
-from engine.lora.known_loras import KnownLoras
+from engine.lora.files_below import ListedFile, list_below, list_one
+from engine.lora.listed_facts import ListedFacts
 
 # Opens a file and returns the facts in it.
-Describe = Callable[[ListedLora], LoraInfo]
+Describe = Callable[[ListedFile], LoraInfo]
 # Some descriptions, or None where other work may run in between.
 Part = tuple[LoraInfo, ...] | None
 
@@ -24,7 +24,7 @@ Part = tuple[LoraInfo, ...] | None
 class LoraIndex:
     """Lists LoRA files with the facts about them. For one thread."""
 
-    def __init__(self, known: KnownLoras, describe: Describe) -> None:
+    def __init__(self, known: ListedFacts, describe: Describe) -> None:
         """`known` are the facts that were found out before, and keep those that are new."""
         self._known, self._describe = known, describe
 
@@ -35,7 +35,7 @@ class LoraIndex:
         folders that were looked through.
         """
         self._known.refresh()
-        unread: list[ListedLora] = []
+        unread: list[ListedFile] = []
         looked_through: list[str] = []
         present: set[str] = set()
         for folder in list_below(folders):
@@ -60,17 +60,17 @@ class LoraIndex:
         listed = list_one(path)
         return None if listed is None else self._described(listed)
 
-    def _read(self, listed: ListedLora) -> LoraInfo:
+    def _read(self, listed: ListedFile) -> LoraInfo:
         """Open a file and note the facts about it."""
         info = self._described(listed)
         self._known.note(listed, info=info)
         return info
 
-    def _described(self, listed: ListedLora) -> LoraInfo:
+    def _described(self, listed: ListedFile) -> LoraInfo:
         return _placed(self._describe(listed), listed)
 
 
-def _placed(info: LoraInfo, listed: ListedLora) -> LoraInfo:
+def _placed(info: LoraInfo, listed: ListedFile) -> LoraInfo:
     """Return a description with the name and the preview that the file has at present."""
     changes = {
         "name": listed.name,
@@ -82,7 +82,7 @@ def _placed(info: LoraInfo, listed: ListedLora) -> LoraInfo:
     return msgspec.structs.replace(info, **changes)
 
 
-def _bare(listed: ListedLora) -> LoraInfo:
+def _bare(listed: ListedFile) -> LoraInfo:
     """Return the description of a file that has not been opened."""
     return _placed(
         LoraInfo(

@@ -28,7 +28,7 @@ from engine.families.registry import FAMILIES
 from engine.image_prompts.adapters import read_adapter
 from engine.image_prompts.encoders import is_encoder
 from engine.jobs.lora_descriptions import LoraDescriber
-from engine.lora.files_below import ListedLora
+from engine.lora.files_below import ListedFile
 from engine.preprocessors.annotators import is_annotator
 from engine.upscalers.reading import upscaler_in
 from engine.weights.sources import stored_bytes
@@ -55,7 +55,7 @@ class ModelDescriber:
     def __init__(self) -> None:
         self._describe_lora = LoraDescriber()
 
-    def __call__(self, listed: ListedLora, root: str) -> ModelInfo:
+    def __call__(self, listed: ListedFile, root: str) -> ModelInfo:
         """Open a file or a diffusers folder, which was listed below `root`, and describe it."""
         bare, path = bare_info(listed, root), Path(listed.path)
         if is_checkpoint_folder(path):
@@ -68,7 +68,7 @@ class ModelDescriber:
             self._by_content(bare, listed, index), identity=_identity(index)
         )
 
-    def _by_content(self, bare: ModelInfo, listed: ListedLora, index: TensorIndex) -> ModelInfo:
+    def _by_content(self, bare: ModelInfo, listed: ListedFile, index: TensorIndex) -> ModelInfo:
         listing = Listing(index.tensors)
         found = recognise(listing)
         told = _read(
@@ -110,7 +110,7 @@ class ModelDescriber:
                 return _read(told, trigger_words=(name_of(Path(listed.path)),))
 
 
-def bare_info(listed: ListedLora, root: str) -> ModelInfo:
+def bare_info(listed: ListedFile, root: str) -> ModelInfo:
     """Return the description of a file that has not been opened."""
     return ModelInfo(
         path=listed.path,

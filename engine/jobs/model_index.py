@@ -19,12 +19,12 @@ from engine.folders import PIPELINE_FILE, Folder, walk
 from engine.jobs.description_parts import MOST_FILES, parts_of, read_in_parts
 from engine.jobs.model_descriptions import __name__ as describing
 from engine.jobs.model_descriptions import bare_info
-from engine.lora.files_below import ListedLora, files_of, folder_preview, list_one
-from engine.lora.known_loras import KnownFacts, KnownLoras
+from engine.lora.files_below import ListedFile, files_of, folder_preview, list_one
+from engine.lora.listed_facts import KnownFacts, ListedFacts
 from engine.upscalers.reading import __name__ as upscalers
 
 # Opens a file and returns the facts in it, given the folder that was listed.
-Describe = Callable[[ListedLora, str], ModelInfo]
+Describe = Callable[[ListedFile, str], ModelInfo]
 # Some descriptions, or None where other work may run in between.
 Part = tuple[ModelInfo, ...] | None
 
@@ -32,7 +32,7 @@ Part = tuple[ModelInfo, ...] | None
 class ModelIndex:
     """Lists files of weights with the facts about them. For one thread."""
 
-    def __init__(self, known: KnownLoras, describe: Describe) -> None:
+    def __init__(self, known: ListedFacts, describe: Describe) -> None:
         """`known` are the facts that were found out before, and keep those that are new."""
         self._known, self._describe = known, describe
         # The digest of the code that recognises files: after an update they are read again.
@@ -47,7 +47,7 @@ class ModelIndex:
         self._known.refresh()
         modules = (*FAMILIES.modules, describing, controls, upscalers)
         self._rules = recognition_rules(modules)
-        unread: list[tuple[ListedLora, str]] = []
+        unread: list[tuple[ListedFile, str]] = []
         looked_through: list[str] = []
         present: set[str] = set()
         for folder in walk(folders):
@@ -72,7 +72,7 @@ class ModelIndex:
         listed = list_one(path)
         return None if listed is None else self._describe(listed, str(path.parent))
 
-    def _read(self, file: tuple[ListedLora, str]) -> ModelInfo:
+    def _read(self, file: tuple[ListedFile, str]) -> ModelInfo:
         """Open a file, given the folder that was listed, and note the facts about it."""
         listed, root = file
         info = self._describe(listed, root)
@@ -80,7 +80,7 @@ class ModelIndex:
         return _placed(info, listed, root, self._known.of(listed))
 
 
-def _placed(info: ModelInfo, listed: ListedLora, root: str, facts: KnownFacts) -> ModelInfo:
+def _placed(info: ModelInfo, listed: ListedFile, root: str, facts: KnownFacts) -> ModelInfo:
     """Return a description with the name, preview and hash that the file has at present."""
     sha256 = facts.hashes.whole if facts.hashes else info.sha256
     now = listed.name, root, listed.preview, listed.preview_modified_ns, sha256
@@ -96,7 +96,7 @@ def _placed(info: ModelInfo, listed: ListedLora, root: str, facts: KnownFacts) -
     )
 
 
-def _listed(folder: Folder) -> Iterator[ListedLora]:
+def _listed(folder: Folder) -> Iterator[ListedFile]:
     """Yield what a folder has directly in it: a diffusers folder is one model, not entered."""
     if any(entry.name == PIPELINE_FILE for entry in folder.entries):
         folder.below.clear()
@@ -106,11 +106,11 @@ def _listed(folder: Folder) -> Iterator[ListedLora]:
     yield from files_of(folder.path, folder.root, folder.entries, MODEL_SUFFIXES)
 
 
-def _as_one(folder: Folder) -> ListedLora:
+def _as_one(folder: Folder) -> ListedFile:
     below = folder.path.relative_to(folder.root).as_posix()
     stamp = Stamp(0, folder.modified_ns, folder.modified_ns)
     name = folder.path.name if below == "." else below
     picture, modified_ns = folder_preview(folder.path, folder.entries)
-    return ListedLora(
+    return ListedFile(
         str(folder.path), name, stamp, preview=picture, preview_modified_ns=modified_ns
     )

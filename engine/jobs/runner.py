@@ -56,7 +56,7 @@ class JobRunner:
 
     def close(self) -> None:
         """Stop background work: the writing of working copies, and compiles."""
-        self.services.known_loras.save()
+        self.services.listed_facts.save()
         self.services.cache.abandon()
         if self.background_compiles is not None:
             self.background_compiles.close()

@@ -25,11 +25,11 @@ from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
 from engine.jobs.model_descriptions import ModelDescriber
 from engine.jobs.model_index import ModelIndex
-from engine.lora.files_below import ListedLora, list_below, list_one
+from engine.lora.files_below import ListedFile, list_below, list_one
 from engine.lora.folder import LoraFolders
 from engine.lora.hash_wishes import hash_wishes
 from engine.lora.hashes import LoraHashes
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
@@ -59,7 +59,7 @@ class JobServices:
     estimates: Estimates
     devices: Devices
     crash_markers: CrashMarkers
-    known_loras: KnownLoras
+    listed_facts: ListedFacts
     wanted_loras: WantedCounts
     lora_folders: LoraFolders
     loras: LoraIndex
@@ -92,7 +92,7 @@ class JobServices:
         `loras` are folders with LoRAs and `embeddings` folders with embeddings, beside the usual
         ones at `models`. One of the `loras` that is a tool's folder is looked into for both.
         """
-        known, loras_known, named = known_files(cache), known_loras(cache), tuple(loras)
+        known, facts, named = known_files(cache), listed_facts(cache), tuple(loras)
         networks = NetworkCache(cache)
         library = EmbeddingLibrary(usual_folders(models, tuple(embeddings)))
         library.look_into_tools(named)
@@ -102,11 +102,11 @@ class JobServices:
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
-            known_loras=loras_known,
+            listed_facts=facts,
             wanted_loras=WantedCounts(cache / "wanted-loras.json"),
-            lora_folders=LoraFolders(models, named, loras_known),
-            loras=LoraIndex(loras_known, LoraDescriber()),
-            model_index=ModelIndex(loras_known, ModelDescriber()),
+            lora_folders=LoraFolders(models, named, facts),
+            loras=LoraIndex(facts, LoraDescriber()),
+            model_index=ModelIndex(facts, ModelDescriber()),
             embeddings=library,
             maps=MapMaker(networks.working_copies, cache / "tried"),
             wildcards=wildcards,
@@ -153,7 +153,7 @@ class JobServices:
 
         `report` is called while files are hashed to find one, and may raise to stop.
         """
-        read, known = self.known_files.read_index, self.known_loras
+        read, known = self.known_files.read_index, self.listed_facts
         return NetworkLookup(self.model_folders, read, known, report)
 
     def _make_maps(self, wanted: Sequence[WantedMap], cancel: Cancellation) -> list[Pixels]:
@@ -200,31 +200,31 @@ class JobServices:
         if self.hashes is not None:
             below = list_below(self.lora_folders.folders)
             files = (file for folder in below for file in folder.files)
-            self.hashes.want_leisurely(hash_wishes(files, self.known_loras))
+            self.hashes.want_leisurely(hash_wishes(files, self.listed_facts))
 
     def lora_hashes(self, path: Path) -> LoraHashes | None:
         """Return a LoRA's hashes; where they are not known, have it hashed for later pictures."""
         listed = list_one(path)
         if listed is None:
             return None
-        found = self.known_loras.of(listed).hashes
+        found = self.listed_facts.of(listed).hashes
         if found is None and self.hashes is not None:
-            for wish in hash_wishes((listed,), self.known_loras):
+            for wish in hash_wishes((listed,), self.listed_facts):
                 self.hashes.want_file(wish)
         return found
 
     def hash_model(
-        self, listed: ListedLora, tell: Callable[[int, str], None], give_up: Callable[[], None]
+        self, listed: ListedFile, tell: Callable[[int, str], None], give_up: Callable[[], None]
     ) -> str:
         """Return the SHA-256 of a file; empty while it is not known, and then have it hashed.
 
         `tell` gets the bytes done and, at the end, the hash; on another thread. `give_up` is called
         instead if there is none.
         """
-        found = self.known_loras.of(listed).hashes
+        found = self.listed_facts.of(listed).hashes
         if found is not None:
             return found.whole
-        (wish,) = hash_wishes((listed,), self.known_loras)
+        (wish,) = hash_wishes((listed,), self.listed_facts)
 
         def keep(hashes: FullHash) -> None:
             wish.keep(hashes)
@@ -263,6 +263,6 @@ def known_files(cache: Path) -> KnownFiles:
     return KnownFiles(cache / "files")
 
 
-def known_loras(cache: Path) -> KnownLoras:
-    """Return the store of facts about LoRA files, in the cache."""
-    return KnownLoras(cache / "loras.json")
+def listed_facts(cache: Path) -> ListedFacts:
+    """Return the store of facts about listed files of weights, in the cache."""
+    return ListedFacts(cache / "loras.json")

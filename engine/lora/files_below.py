@@ -23,7 +23,7 @@ _PREVIEWS = tuple(
 _COVERS = ("preview", "thumbnail", "cover", "folder")
 
 
-class ListedLora(msgspec.Struct, frozen=True):
+class ListedFile(msgspec.Struct, frozen=True):
     """A file that the disk lists, in a certain state.
 
     `name` is its path below the listed folder, without suffix and with `/`. `cards` are the states
@@ -42,7 +42,7 @@ class ListedFolder(msgspec.Struct, frozen=True):
     """A folder that was looked through, and the LoRA files directly in it, by name."""
 
     path: str
-    files: tuple[ListedLora, ...]
+    files: tuple[ListedFile, ...]
 
 
 def list_below(folders: Iterable[Path]) -> Iterator[ListedFolder]:
@@ -56,7 +56,7 @@ def list_below(folders: Iterable[Path]) -> Iterator[ListedFolder]:
         folder.below[:] = (entry for entry in folder.below if not entry.name.startswith("."))
 
 
-def list_one(path: Path) -> ListedLora | None:
+def list_one(path: Path) -> ListedFile | None:
     """Return one file as it would be listed with its folder; None if it is not there."""
     entries = [
         entry
@@ -72,12 +72,12 @@ def files_of(
     root: Path,
     entries: Sequence[os.DirEntry[str]],
     suffixes: frozenset[str] = LORA_SUFFIXES,
-) -> tuple[ListedLora, ...]:
+) -> tuple[ListedFile, ...]:
     """Return the files with these suffixes among a folder's entries, named from `root`."""
     by_name = {entry.name.lower(): entry for entry in entries}
     below = folder.relative_to(root).as_posix()
     prefix = "" if below == "." else f"{below}/"
-    found: list[ListedLora] = []
+    found: list[ListedFile] = []
     for entry in entries:
         stamp = _stamp(entry) if has_suffix(entry.name, suffixes) else None
         if stamp is None:
@@ -86,7 +86,7 @@ def files_of(
         cards = filter(None, (_stamp_of(by_name, stem + end) for end in CARD_ENDINGS))
         preview, preview_modified_ns = _preview(by_name, stem)
         found.append(
-            ListedLora(entry.path, prefix + stem, stamp, tuple(cards), preview, preview_modified_ns)
+            ListedFile(entry.path, prefix + stem, stamp, tuple(cards), preview, preview_modified_ns)
         )
     return tuple(found)
 

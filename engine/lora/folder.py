@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.api.lora_names import LORA_SUFFIXES, NamedFiles, order_in_folder
 from engine.file_paths import is_file, is_folder
 from engine.folders import weights_below
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import NamesBelow, Report, report_nothing
 from engine.lora.preset_files import PresetTexts, preset_texts
 
@@ -75,7 +75,7 @@ class LoraFolders:
 
     models: Path | None = None
     named: tuple[Path, ...] = ()
-    known: KnownLoras = field(default_factory=KnownLoras)
+    known: ListedFacts = field(default_factory=ListedFacts)
     # Folders that the user has chosen since.
     chosen: tuple[Path, ...] = ()
 
@@ -98,11 +98,11 @@ class LoraLookup:
     def __init__(
         self,
         folders: Iterable[Path] = (),
-        known: KnownLoras | None = None,
+        known: ListedFacts | None = None,
         report: Report = report_nothing,
     ) -> None:
         self.folders = tuple(folders)
-        self._names = NamesBelow(self.folders, known or KnownLoras(), report)
+        self._names = NamesBelow(self.folders, known or ListedFacts(), report)
         # Files that were found by new hashes, under whose paths they are asked for again.
         self._hashed: dict[Path, int] = {}
 

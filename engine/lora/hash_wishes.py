@@ -1,4 +1,4 @@
-"""Wishes to have LoRA files hashed in the background, for a store of facts."""
+"""Wishes to have files of weights hashed in the background, for the store of their facts."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -7,15 +7,15 @@ from pathlib import Path
 from engine.checkpoints.background_hash import Wish
 from engine.checkpoints.files import is_archive
 from engine.checkpoints.full_hash import FullHash
-from engine.lora.files_below import ListedLora
+from engine.lora.files_below import ListedFile
 from engine.lora.hashes import LoraHashes, legacy_hash
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 
 # The store is written after so many files, and after the last one.
 _KEPT_TOGETHER = 20
 
 
-def hash_wishes(files: Iterable[ListedLora], known: KnownLoras) -> tuple[Wish, ...]:
+def hash_wishes(files: Iterable[ListedFile], known: ListedFacts) -> tuple[Wish, ...]:
     """Return a wish for each file whose hashes are not known; `known` keeps what is found."""
     unknown = [listed for listed in files if known.of(listed).hashes is None]
     last = len(unknown) - 1
@@ -30,7 +30,7 @@ def hash_wishes(files: Iterable[ListedLora], known: KnownLoras) -> tuple[Wish, .
     )
 
 
-def _keep(known: KnownLoras, listed: ListedLora, saves: bool, found: FullHash) -> None:
+def _keep(known: ListedFacts, listed: ListedFile, saves: bool, found: FullHash) -> None:
     path = Path(listed.path)
     try:
         tensors = None if is_archive(path) else found.tensors

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.lora.file_names import NO_NAMES, FileNames, read_names
-from engine.lora.files_below import ListedLora, list_below, list_one
+from engine.lora.files_below import ListedFile, list_below, list_one
 from engine.lora.hashes import LEGACY_DIGITS, LoraHashes, hashes_of, legacy_hash
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 
 # The most bytes that are hashed for one job: some ten seconds of a usual processor's time.
 MOST_HASHED_BYTES = 8 << 30
@@ -36,11 +36,11 @@ class NamesBelow:
     """
 
     def __init__(
-        self, folders: Iterable[Path], known: KnownLoras, report: Report = report_nothing
+        self, folders: Iterable[Path], known: ListedFacts, report: Report = report_nothing
     ) -> None:
         """`known` keeps what is found; `report` is called while files are hashed."""
         self._folders, self._known, self._report = tuple(folders), known, report
-        self._listed: dict[str, ListedLora] | None = None
+        self._listed: dict[str, ListedFile] | None = None
         # Those of files that were just written, too.
         self._read: dict[str, FileNames] = {}
         self._hashes: dict[str, LoraHashes] = {}
@@ -98,17 +98,17 @@ class NamesBelow:
         self._known.note(listed, hashes=self._hashes[listed.path])
         return True
 
-    def _all(self) -> dict[str, ListedLora]:
+    def _all(self) -> dict[str, ListedFile]:
         if self._listed is None:
             self._known.refresh()
             below = list_below(self._folders)
             self._listed = {file.path: file for folder in below for file in folder.files}
         return self._listed
 
-    def _state(self, path: Path) -> ListedLora | None:
+    def _state(self, path: Path) -> ListedFile | None:
         return self._all().get(str(path)) or list_one(path)
 
-    def _found(self, listed: ListedLora | None) -> FileNames | None:
+    def _found(self, listed: ListedFile | None) -> FileNames | None:
         if listed is None:
             return None
         facts = self._known.of(listed)
@@ -116,7 +116,7 @@ class NamesBelow:
         hashes = self._hashes.get(listed.path) or facts.hashes
         return names.with_hashes(hashes) if names is not None and hashes is not None else names
 
-    def _read_names(self, files: Iterable[ListedLora]) -> None:
+    def _read_names(self, files: Iterable[ListedFile]) -> None:
         """Read the names of files whose names are not known."""
         for file in files:
             if self._found(file) is None:

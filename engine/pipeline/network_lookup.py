@@ -18,7 +18,7 @@ from engine.errors import EngineError
 from engine.file_paths import exists, is_folder
 from engine.folders import CHECKPOINT_SUFFIXES, weights_below
 from engine.lora.hashes import legacy_hash
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import NamesBelow, Report, report_nothing
 
 _ONNX = ".onnx"
@@ -95,14 +95,14 @@ class NetworkLookup:
         self,
         folders: Iterable[Path] = (),
         read: ReadIndex = read_index,
-        known: KnownLoras | None = None,
+        known: ListedFacts | None = None,
         report: Report = report_nothing,
     ) -> None:
         """`known` keeps hashes; `report` is called while files are hashed, and may raise."""
         self.folders = tuple(folders)
         self._read = read
         # No folder: the names of files are read one by one.
-        self._hashes = NamesBelow((), known or KnownLoras(), report)
+        self._hashes = NamesBelow((), known or ListedFacts(), report)
 
     def find(self, wanted: WantedNetwork, accepts: Accepts = accept_any) -> Path | None:
         """Return the path that is there, else the file with the content, the hash or the name.

@@ -11,9 +11,9 @@ from engine.jobs import description_parts
 from engine.jobs.description_parts import CHUNK
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex, Part
-from engine.lora.files_below import ListedLora, list_one
+from engine.lora.files_below import ListedFile, list_one
 from engine.lora.hashes import LoraHashes
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 from tests.checkpoints.files import write_sparse
 
 RANK = 8
@@ -38,7 +38,7 @@ class Reader:
         self.opened: list[str] = []
         self.describe = LoraDescriber()
 
-    def __call__(self, listed: ListedLora) -> LoraInfo:
+    def __call__(self, listed: ListedFile) -> LoraInfo:
         self.opened.append(listed.name)
         return self.describe(listed)
 
@@ -62,7 +62,7 @@ def make(tmp_path: Path, reader: Reader) -> Callable[[], LoraIndex]:
     def later() -> int:
         return 2**62
 
-    return lambda: LoraIndex(KnownLoras(tmp_path / "cache" / "loras.json", later), reader)
+    return lambda: LoraIndex(ListedFacts(tmp_path / "cache" / "loras.json", later), reader)
 
 
 def run(index: LoraIndex, *folders: Path) -> tuple[list[Part], tuple[str, ...]]:
@@ -79,7 +79,7 @@ def test_facts_about_other_models_below_the_folders_stay(
     loras: Path, tmp_path: Path, reader: Reader
 ) -> None:
     """Such as a hash, for which gigabytes were read."""
-    known, hashes = KnownLoras(clock=lambda: 2**62), LoraHashes("ab" * 32, None, "cd" * 6)
+    known, hashes = ListedFacts(clock=lambda: 2**62), LoraHashes("ab" * 32, None, "cd" * 6)
     paths = loras / "flux.gguf", loras / "gone.safetensors"
     for path in paths:
         path.write_bytes(b"numbers")
@@ -157,7 +157,7 @@ def test_a_file_that_was_just_written_is_read_again(
 ) -> None:
     path = write_sparse(loras / "a.safetensors", KEYS)
     written = path.stat().st_mtime_ns
-    known = KnownLoras(tmp_path / "loras.json", lambda: written + SETTLED_NS)
+    known = ListedFacts(tmp_path / "loras.json", lambda: written + SETTLED_NS)
     index = LoraIndex(known, reader)
     last(index, loras)
     last(index, loras)

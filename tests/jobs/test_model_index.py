@@ -16,8 +16,8 @@ from engine.jobs import model_descriptions, model_index
 from engine.jobs.description_parts import CHUNK
 from engine.jobs.model_descriptions import ModelDescriber
 from engine.jobs.model_index import ModelIndex
-from engine.lora.files_below import ListedLora
-from engine.lora.known_loras import KnownLoras
+from engine.lora.files_below import ListedFile
+from engine.lora.listed_facts import ListedFacts
 from engine.preprocessors.annotators import AnnotatorKind
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
@@ -44,7 +44,7 @@ class Reader:
         self.opened: list[str] = []
         self.describe = ModelDescriber()
 
-    def __call__(self, listed: ListedLora, root: str) -> ModelInfo:
+    def __call__(self, listed: ListedFile, root: str) -> ModelInfo:
         self.opened.append(listed.name)
         return self.describe(listed, root)
 
@@ -64,7 +64,7 @@ def models(tmp_path: Path) -> Path:
 
 def listed(tmp_path: Path, reader: Reader, *folders: Path) -> dict[str, ModelInfo]:
     """The last description of each file, by name, as the next start of the engine finds it."""
-    known = KnownLoras(tmp_path / "cache" / "loras.json", lambda: 2**62)
+    known = ListedFacts(tmp_path / "cache" / "loras.json", lambda: 2**62)
     return {
         info.name: info for part in ModelIndex(known, reader).list(folders) for info in part or ()
     }
@@ -264,7 +264,7 @@ def test_files_come_first_unread_and_in_pieces(
 ) -> None:
     for number in range(CHUNK + 1):
         write_sparse(models / "Lora" / f"{number}.safetensors", KEYS)
-    known = KnownLoras(tmp_path / "cache" / "loras.json", lambda: 2**62)
+    known = ListedFacts(tmp_path / "cache" / "loras.json", lambda: 2**62)
     parts = [part for part in ModelIndex(known, reader).list([models]) if part is not None]
     assert [len(part) for part in parts] == [CHUNK, 1, CHUNK, 1]
     assert not any(info.is_read for info in parts[0])

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.lora.files_below import ListedLora, list_below, list_one
+from engine.lora.files_below import ListedFile, list_below, list_one
 
 
-def listed(*folders: Path) -> list[ListedLora]:
+def listed(*folders: Path) -> list[ListedFile]:
     return [file for folder in list_below(folders) for file in folder.files]
 
 

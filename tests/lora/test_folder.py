@@ -9,7 +9,7 @@ import pytest
 from engine.lora import names_below
 from engine.lora.file_names import FileNames, read_names
 from engine.lora.folder import LoraFolders, LoraLookup, lora_folders
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 
 HASH, OTHER = "ab" * 32, "cd" * 32
 
@@ -260,7 +260,7 @@ def later() -> int:
 
 def at(cache: Path, folder: Path, clock: Callable[[], int] = later) -> LoraLookup:
     """A lookup of a later start of the program."""
-    return LoraFolders(None, (folder,), KnownLoras(cache, clock)).look()
+    return LoraFolders(None, (folder,), ListedFacts(cache, clock)).look()
 
 
 def test_a_new_card_is_read(tmp_path: Path) -> None:

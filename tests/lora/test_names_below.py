@@ -11,7 +11,7 @@ from engine.lora import names_below
 from engine.lora.files_below import list_one
 from engine.lora.folder import LoraFolders, LoraLookup
 from engine.lora.hashes import LoraHashes, hashes_of
-from engine.lora.known_loras import KnownLoras
+from engine.lora.listed_facts import ListedFacts
 from tests.checkpoints.files import write_sparse
 
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 def lookup(folder: Path) -> LoraLookup:
     """A lookup of a later start of the program."""
-    known = KnownLoras(folder.parent / "cache.json", lambda: 2**62)
+    known = ListedFacts(folder.parent / "cache.json", lambda: 2**62)
     return LoraFolders(None, (folder,), known).look()
 
 
@@ -92,7 +92,7 @@ def test_a_file_with_the_hash_comes_before_one_of_the_name_that_has_another(
 ) -> None:
     listed = list_one(folder / "a.safetensors")
     assert listed is not None
-    known = KnownLoras(folder.parent / "cache.json", lambda: 2**62)
+    known = ListedFacts(folder.parent / "cache.json", lambda: 2**62)
     known.note(listed, hashes=hashes_of(folder / "a.safetensors"))
     known.save()
     found = lookup(folder).find("a", wanted_hashes(folder)["AutoV3"])

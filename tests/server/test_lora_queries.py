@@ -160,7 +160,7 @@ def test_files_are_hashed_in_the_background_once_they_are_listed(
     Thread(target=answer_all, args=(queries, runner, ignore), daemon=True).start()
     listed, end = list_one(path), time.monotonic() + 60
     assert listed is not None
-    while runner.services.known_loras.of(listed).hashes is None:
+    while runner.services.listed_facts.of(listed).hashes is None:
         assert time.monotonic() < end
         time.sleep(0.01)
     hashes.close()

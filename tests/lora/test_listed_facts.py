@@ -7,9 +7,9 @@ import pytest
 
 from engine.api.lora_files import LoraInfo
 from engine.lora.file_names import FileNames
-from engine.lora.files_below import ListedLora, list_below
+from engine.lora.files_below import ListedFile, list_below
 from engine.lora.hashes import LoraHashes
-from engine.lora.known_loras import NO_FACTS, KnownFacts, KnownLoras
+from engine.lora.listed_facts import NO_FACTS, KnownFacts, ListedFacts
 
 NAMES = FileNames("ink")
 HASHES = LoraHashes("ab" * 32, None, "cd" * 4)
@@ -22,10 +22,10 @@ class Store:
     cache: Path
     folder: Path
 
-    def program(self) -> KnownLoras:
-        return KnownLoras(self.cache, lambda: 2**62)
+    def program(self) -> ListedFacts:
+        return ListedFacts(self.cache, lambda: 2**62)
 
-    def files(self) -> list[ListedLora]:
+    def files(self) -> list[ListedFile]:
         return [file for folder in list_below([self.folder]) for file in folder.files]
 
 
@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "cache" / "loras.json", folder)
 
 
-def info_of(listed: ListedLora) -> LoraInfo:
+def info_of(listed: ListedFile) -> LoraInfo:
     return LoraInfo(path=listed.path, name=listed.name, size=1, modified_ns=2)
 
 

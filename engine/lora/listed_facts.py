@@ -1,6 +1,6 @@
-"""All that was found out about LoRA files, kept while they and the cards beside them are unchanged.
+"""The facts about files of weights in listings, kept while the files and their cards are unchanged.
 
-It is one file in the cache, so that a folder of 2,000 files is opened only once.
+They are one file in the cache, so that a folder of 2,000 files is opened only once.
 """
 
 import logging
@@ -21,7 +21,7 @@ from engine.checkpoints.known_files import is_settled
 from engine.durable import replace_file
 from engine.folders import has_suffix
 from engine.lora.file_names import FileNames
-from engine.lora.files_below import ListedLora
+from engine.lora.files_below import ListedFile
 from engine.lora.hashes import LoraHashes
 
 # Raised when facts are found in another way, so that all files are read again.
@@ -67,8 +67,8 @@ class _Store(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(_Store)
 
 
-class KnownLoras:
-    """The facts about LoRA files, in a file of the cache; without one they stay in memory.
+class ListedFacts:
+    """The facts about LoRAs and other files of weights, in a file of the cache, else in memory.
 
     May be used from any thread, and by several processes: one may lose the facts that another wrote
     at the same moment, which are then found out again.
@@ -88,14 +88,14 @@ class KnownLoras:
         with self._lock:
             self._load()
 
-    def of(self, listed: ListedLora) -> KnownFacts:
+    def of(self, listed: ListedFile) -> KnownFacts:
         """Return the facts about a file in its present state."""
         with self._lock:
             return self._facts(listed)
 
     def note(
         self,
-        listed: ListedLora,
+        listed: ListedFile,
         *,
         names: FileNames | None = None,
         info: LoraInfo | None = None,
@@ -143,12 +143,12 @@ class KnownLoras:
             try:
                 replace_file(self._cache, encode_json(_Store(_VERSION, self._entries)))
             except OSError as error:
-                _log.info("facts about LoRA files cannot be kept: %s", error)
+                _log.info("facts about files of weights cannot be kept: %s", error)
                 return
             self._unsaved.clear()
             self._read = _stamp(self._cache)
 
-    def _facts(self, listed: ListedLora) -> KnownFacts:
+    def _facts(self, listed: ListedFile) -> KnownFacts:
         if not self._is_loaded:
             self._load()
         entry = self._entries.get(listed.path)
