@@ -122,17 +122,17 @@ class JobServices:
         They replace the ones of the last call.
         """
         self.lora_folders.chosen = tuple(folders)
-        self.embeddings.look_into_tools((*self.lora_folders.named, *self.lora_folders.chosen))
+        self.embeddings.look_into_tools(self.lora_folders.of_user)
 
     @property
     def named_folders(self) -> tuple[Path, ...]:
         """The folders of models beside that of `models`, which the user named."""
-        return folders_of_models(None, (*self.lora_folders.named, *self.lora_folders.chosen))
+        return folders_of_models(None, self.lora_folders.of_user)
 
     @property
     def model_folders(self) -> tuple[Path, ...]:
         """The folder of models and the folders that the user named, of those that are there."""
-        return folders_of_models(self.models, (*self.lora_folders.named, *self.lora_folders.chosen))
+        return folders_of_models(self.models, self.lora_folders.of_user)
 
     def named_files(self, report: Report = report_nothing) -> NamedFiles:
         """Return the files that requests and prompts may name, as they are now.

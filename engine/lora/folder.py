@@ -80,9 +80,14 @@ class LoraFolders:
     chosen: tuple[Path, ...] = ()
 
     @property
+    def of_user(self) -> tuple[Path, ...]:
+        """The folders that the user named or chose, each perhaps that of a tool."""
+        return *self.named, *self.chosen
+
+    @property
     def folders(self) -> tuple[Path, ...]:
         """The folders that are there now, in the order in which files are taken."""
-        return lora_folders(self.models, (*self.named, *self.chosen))
+        return lora_folders(self.models, self.of_user)
 
     def look(self, report: Report = report_nothing) -> "LoraLookup":
         """Return a lookup in the files as they are now; they are listed once it is needed.
