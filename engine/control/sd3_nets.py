@@ -108,7 +108,7 @@ class Sd3NetModel(TokenNet):
         if not self.config.ignores_pooled:
             return latent
         form = replace(self.checkpoint.latent, shift=0.0)
-        return replace(latent, mean=form.seen(latent.unscaled))
+        return replace(latent, mean=form.scaled(latent.unscaled))
 
     def size_inputs(self, height: int, width: int) -> dict[str, Array]:
         """Return the places of tokens of what the denoiser sees, of a size in pixels.

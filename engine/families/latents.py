@@ -36,17 +36,17 @@ class LatentFormat:
     space: str = ""
     statistics: LatentStatistics | None = None
 
-    def seen(self, latent: Array) -> Array:
+    def scaled(self, latent: Array) -> Array:
         """Scale a VAE's latent [batch, channels, height, width] to the denoiser's input."""
-        return self.seen_change(latent - self._centre)
+        return self.scaled_change(latent - self._centre)
 
-    def seen_change(self, change: Array) -> Array:
+    def scaled_change(self, change: Array) -> Array:
         """Scale a difference or a standard deviation of latents, without the shift."""
         return change * np.float32(self.scale) / self._deviation
 
-    def latent(self, seen: Array) -> Array:
-        """Return the VAE's latent for scaled latents, the inverse of `seen`: float32."""
-        whole = seen * self._deviation / np.float32(self.scale) + self._centre
+    def unscaled(self, latent: Array) -> Array:
+        """Return the VAE's latent for a scaled latent, the inverse of `scaled`: float32."""
+        whole = latent * self._deviation / np.float32(self.scale) + self._centre
         return whole.astype(np.float32, copy=False)
 
     @property
@@ -79,9 +79,9 @@ class EncodedImage:
         """Build from a VAE's moments [1, 2 * C, H, W]: means, log variances (`AutoencoderKL`)."""
         mean, log_variance = np.split(moments, 2, axis=1)
         deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
-        return cls(form.seen(mean), form.seen_change(deviation), mean)
+        return cls(form.scaled(mean), form.scaled_change(deviation), mean)
 
     @classmethod
     def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
         """Build from the latent of a VAE without a distribution (`AutoencoderTiny`)."""
-        return cls(form.seen(latent), None, latent)
+        return cls(form.scaled(latent), None, latent)

@@ -171,7 +171,7 @@ class Previewing:
         """Show a preview by the tiny VAE, or pass the latent to the inner reporter."""
         # A second pass may be drawn by a checkpoint with other latents.
         if form == self._form:
-            shown = (form.latent(latent) - self._shift) * self._scale
+            shown = (form.unscaled(latent) - self._shift) * self._scale
             if self._previews.offer(step, shown):
                 return
         self._inner.preview(step, latent, form)

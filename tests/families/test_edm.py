@@ -61,10 +61,10 @@ def test_playground_by_its_keys(tmp_path: Path) -> None:
 def test_latents_of_playground_are_normalised_by_channel(tmp_path: Path) -> None:
     form = identify(playground(tmp_path / "x.safetensors")).latent
     latent = np.random.default_rng(0).standard_normal((1, 4, 2, 3)).astype(np.float32)
-    seen = form.seen(latent)
-    np.testing.assert_allclose(seen[0, 1], (latent[0, 1] - 2) * 0.5 / 6, rtol=1e-6)
-    np.testing.assert_allclose(form.seen_change(latent)[0, 1], latent[0, 1] * 0.5 / 6, rtol=1e-6)
-    np.testing.assert_allclose(form.latent(seen), latent, rtol=1e-5, atol=1e-6)
+    scaled = form.scaled(latent)
+    np.testing.assert_allclose(scaled[0, 1], (latent[0, 1] - 2) * 0.5 / 6, rtol=1e-6)
+    np.testing.assert_allclose(form.scaled_change(latent)[0, 1], latent[0, 1] * 0.5 / 6, rtol=1e-6)
+    np.testing.assert_allclose(form.unscaled(scaled), latent, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

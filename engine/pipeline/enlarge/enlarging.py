@@ -174,7 +174,7 @@ def _enlarged_latent(second: SecondRun, latent: Latent) -> EncodedImage:
     form, (width, height) = second.before.latent, second.size.enlarged
     cells = height // form.downscale, width // form.downscale
     larger = interpolated(latent, cells, _MODES[second.wanted.upscaler])
-    return EncodedImage(larger, None, form.latent(larger))
+    return EncodedImage(larger, None, form.unscaled(larger))
 
 
 def _cut(image: EncodedImage, second: SecondRun) -> EncodedImage:

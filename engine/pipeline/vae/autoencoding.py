@@ -45,7 +45,7 @@ class Autoencoder:
         `problem` describes the fault of a result, which is then computed in a safer precision, or
         returns None.
         """
-        unscaled, tiled = self._latent.latent(latent), self._tiled
+        unscaled, tiled = self._latent.unscaled(latent), self._tiled
         if tiled is None:
             try:
                 return self._decode_whole(unscaled, problem)
