@@ -141,14 +141,14 @@ class UpscalerRun:
     def _in_tiles(self, planes: Floats, before: int, rounds: int) -> Floats:
         network = self.upscaler.network
         channels, height, width = planes.shape
-        scale, told = network.scale, self._setting.progress
+        scale, report = network.scale, self._setting.progress
         covering = tiles((height, width), self._plan.side, overlap_of(network.needs))
         whole = np.zeros((channels, height * scale, width * scale), np.float32)
         count = len(covering)
         for done, tile in enumerate(covering):
-            told(before * count + done, rounds * count)
-            tile.add(self._tile(tile.seen(planes)), whole, scale)
-        told((before + 1) * count, rounds * count)
+            report(before * count + done, rounds * count)
+            tile.add(self._tile(tile.crop(planes)), whole, scale)
+        report((before + 1) * count, rounds * count)
         return whole
 
     def _tile(self, planes: Floats) -> Floats:
@@ -164,7 +164,7 @@ class UpscalerRun:
         height, width = found.shape[1:]
         whole = np.zeros((network.channels, height * scale, width * scale), np.float32)
         for tile in covering:
-            tile.add(self._of(_TAIL, tile.seen(found)), whole, scale)
+            tile.add(self._of(_TAIL, tile.crop(found)), whole, scale)
         return whole
 
     def _of(self, part: str, planes: Floats) -> Floats:

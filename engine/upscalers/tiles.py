@@ -30,7 +30,7 @@ class Tile:
     rows: Span
     columns: Span
 
-    def seen(self, picture: Floats) -> Floats:
+    def crop(self, picture: Floats) -> Floats:
         """Return the tile of a picture, float32 [channels, height, width]."""
         rows, columns = self.rows, self.columns
         return np.ascontiguousarray(

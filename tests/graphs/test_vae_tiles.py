@@ -38,7 +38,7 @@ def statistics(measuring: Emit, weights: dict[str, Array], whole: Array, scale: 
     tiles = tiling(CELLS, 20, 0).tiles
     (name,) = (spec.name for spec in load(measuring, used(measuring, weights)).inputs)
     return np.concatenate(
-        [part(measuring, weights, {name: tile.seen(whole, scale)}) for tile in tiles]
+        [part(measuring, weights, {name: tile.crop(whole, scale)}) for tile in tiles]
     )
 
 
@@ -66,14 +66,14 @@ def test_tiles_with_the_wholes_statistics_equal_the_whole(side: str) -> None:
     (expected,) = session.run({name: whole}).values()
     found = np.full_like(expected, np.nan)
     for tile in tiling(CELLS, 20, halo).tiles:
-        (seen,) = session.run({name: tile.seen(whole, before)}).values()
-        tile.keep(seen, found, after)
+        (result,) = session.run({name: tile.crop(whole, before)}).values()
+        tile.keep(result, found, after)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
     # One cell less around them is too little.
     worse = expected.copy()
     for tile in tiling(CELLS, 20 - 2, halo - 1).tiles:
-        (seen,) = session.run({name: tile.seen(whole, before)}).values()
-        tile.keep(seen, worse, after)
+        (result,) = session.run({name: tile.crop(whole, before)}).values()
+        tile.keep(result, worse, after)
     assert np.abs(worse - expected).max() > 1e-4 * np.abs(expected).max()
 
 

@@ -26,10 +26,10 @@ def test_parts_of_a_picture_make_it_again(
     whole = np.zeros((2, 3 * height, 3 * width), np.float32)
     covering = tiles((height, width), longest, Overlap(reach, blend, multiple))
     for tile in covering:
-        seen = tile.seen(picture)
+        seen = tile.crop(picture)
         tile.add(seen.repeat(3, 1).repeat(3, 2), whole, 3)
     np.testing.assert_allclose(whole, picture.repeat(3, 1).repeat(3, 2), atol=2e-6)
-    assert len({tile.seen(picture).shape for tile in covering}) == 1
+    assert len({tile.crop(picture).shape for tile in covering}) == 1
     for tile in covering:
         for span, side in ((tile.rows, height), (tile.columns, width)):
             assert span.start % multiple == 0
@@ -52,7 +52,7 @@ def test_tiles_that_differ_give_way_to_each_other_slowly(blend: int) -> None:
     picture = np.zeros((1, 8, 200), np.float32)
     whole = picture.copy()
     first, second, *_ = tiles((8, 200), 120, Overlap(8, blend))
-    first.add(np.ones_like(first.seen(picture)), whole, 1)
-    second.add(np.zeros_like(second.seen(picture)), whole, 1)
+    first.add(np.ones_like(first.crop(picture)), whole, 1)
+    second.add(np.zeros_like(second.crop(picture)), whole, 1)
     row: Array = whole[0, 0, : second.columns.stop]
     assert np.abs(np.diff(row)).max() <= 1 / blend + 1e-6

@@ -21,9 +21,9 @@ def test_every_cell_is_kept_once_and_seen_with_its_surroundings(
             assert span.stop - span.start <= longest
             assert span.start == 0 or span.kept_from - span.start >= halo
             assert span.stop == side or span.stop - span.kept_to >= halo
-        seen = tile.seen(kept)
-        assert seen.shape[2:] == covered.size
-        tile.keep(seen + 1, kept)
+        cropped = tile.crop(kept)
+        assert cropped.shape[2:] == covered.size
+        tile.keep(cropped + 1, kept)
     np.testing.assert_array_equal(kept, 1)
 
 

@@ -208,9 +208,9 @@ class _TiledRun:
             for name, values in norms.items():
                 session.pin(name, values.reshape(_shape(others, name)))
             out = np.empty((1, shell.out_channels, *size), np.float32)
-            seen = shell.extended(whole)
+            extended = shell.extended(whole)
             for tile in self._each(shell.tiling):
-                feeds = {first.name: tile.seen(seen, shell.scale)}
+                feeds = {first.name: tile.crop(extended, shell.scale)}
                 tile.keep(self._result(session, feeds), out, shell.out_scale)
             return shell.cut(out)
 
@@ -223,7 +223,7 @@ class _TiledRun:
             name = session.inputs[0].name
             return np.concatenate(
                 [
-                    self._result(session, {name: tile.seen(whole, shell.scale)})
+                    self._result(session, {name: tile.crop(whole, shell.scale)})
                     for tile in self._each(self.measured)
                 ]
             )

@@ -29,7 +29,7 @@ class Tile:
     rows: Span
     columns: Span
 
-    def seen(self, whole: Array, scale: int = 1) -> Array:
+    def crop(self, whole: Array, scale: int = 1) -> Array:
         """Return the tile's input from `whole`, [batch, channels, height, width].
 
         `scale` is the number of array elements along the side of a cell.
@@ -43,8 +43,8 @@ class Tile:
             ]
         )
 
-    def keep(self, seen: Array, whole: Array, scale: int = 1) -> None:
-        """Copy the kept part of the tile's result `seen` into the array `whole`."""
+    def keep(self, result: Array, whole: Array, scale: int = 1) -> None:
+        """Copy the kept part of the tile's result into the array `whole`."""
         rows, columns = self.rows, self.columns
         height, width = rows.kept_to - rows.kept_from, columns.kept_to - columns.kept_from
         top, left = rows.kept_from - rows.start, columns.kept_from - columns.start
@@ -52,7 +52,7 @@ class Tile:
             ...,
             rows.kept_from * scale : rows.kept_to * scale,
             columns.kept_from * scale : columns.kept_to * scale,
-        ] = seen[..., top * scale : (top + height) * scale, left * scale : (left + width) * scale]
+        ] = result[..., top * scale : (top + height) * scale, left * scale : (left + width) * scale]
 
 
 @dataclass(frozen=True, slots=True)
