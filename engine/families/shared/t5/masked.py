@@ -48,9 +48,9 @@ from engine.text.tags import NetworkTag
 from engine.text.whole_rows import cuts_rows, rows_for, whole_texts
 
 # Added to the score of a position that nothing attends to; finite also in float16.
-UNSEEN = -3e4
-# diffusers' mask, less 1: the softmax of a query is the same.
-_LESS_SEEN = -1.0
+_MASKED = -3e4
+# What diffusers' mask of 1 and 0 adds, less 1: the softmax of a query is the same.
+_MASKED_BY_DIFFUSERS = -1.0
 _END = 1
 # Texts are padded to a multiple of so many positions, so that few lengths are compiled.
 _STEP = 64
@@ -158,11 +158,11 @@ class MaskedT5Plan:
             def run_encoder(
                 ids: TokenIds, _mask: AttentionMask | None, _places: Insertions | None
             ) -> EncoderOutput:
-                hidden = np.where(_seen(ids), np.float32(0), np.float32(UNSEEN))
+                bias = np.where(_attention_mask(ids), np.float32(0), np.float32(_MASKED))
                 feeds = {
                     "tokens": ids,
                     "buckets": position_buckets(ids.shape[1], buckets),
-                    "key_bias": hidden[:, np.newaxis, np.newaxis],
+                    "key_bias": bias[:, np.newaxis, np.newaxis],
                 }
                 return EncoderOutput(runner.call(session, feeds)["last_hidden_state"])
 
@@ -176,7 +176,7 @@ class MaskedT5Plan:
         return {
             texts: MaskedContext(
                 tuple(
-                    _Side(states[(*texts, number)], self._masks(side))
+                    _Side(states[(*texts, number)], self._mask(side))
                     for number, side in enumerate(sides)
                 ),
                 self.keeps_padding,
@@ -184,12 +184,13 @@ class MaskedT5Plan:
             for texts, sides in self.prompts.items()
         }
 
-    def _masks(self, side: PromptTokens) -> PromptEmbeddings:
-        """Return which positions are seen, as embeddings of one number, 1 or 0, for each."""
+    def _mask(self, side: PromptTokens) -> PromptEmbeddings:
+        """Return the attention mask of a prompt: embeddings of one number, 1 or 0, a position."""
         more = int(self.keeps_padding)
 
         def run(ids: TokenIds, _m: AttentionMask | None, _p: Insertions | None) -> EncoderOutput:
-            return EncoderOutput(_seen(ids, more)[..., np.newaxis].astype(np.float32))
+            mask = _attention_mask(ids, more)
+            return EncoderOutput(mask[..., np.newaxis].astype(np.float32))
 
         plain = msgspec.structs.replace(side.convention, emphasis=Emphasis.NONE)
         encoder: RunEncoder = run
@@ -198,10 +199,10 @@ class MaskedT5Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """The states of a prompt, and which of them are seen."""
+    """The states of a prompt, and their attention mask."""
 
     states: PromptEmbeddings
-    seen: PromptEmbeddings
+    mask: PromptEmbeddings
 
 
 @dataclass(slots=True, eq=False)
@@ -230,18 +231,18 @@ class MaskedContext:
         known = self._inputs
         key = (*map(id, states), patches)
         if known is None or known[0] != key:
-            seen = [side.seen.at(evaluation, guided=False)[..., 0] for side in sides]
-            known = self._inputs = (key, self._made(states, seen, patches))
+            masks = [side.mask.at(evaluation, guided=False)[..., 0] for side in sides]
+            known = self._inputs = (key, self._made(states, masks, patches))
         return known[1]
 
     def _made(
-        self, states: Sequence[Array], seen: Sequence[Array], patches: int
+        self, states: Sequence[Array], masks: Sequence[Array], patches: int
     ) -> Mapping[str, Array]:
         total = _padded(rows.shape[1] for rows in states)
-        shares = np.concatenate([_filled(mask, total) for mask in seen])
+        shares = np.concatenate([_filled(mask, total) for mask in masks])
         picture = np.ones((len(shares), patches), np.float32)
         whole = np.concatenate([shares, picture], axis=1)
-        keys = np.where(whole > 0, 0, _LESS_SEEN if self.keeps_padding else UNSEEN)
+        keys = np.where(whole > 0, 0, _MASKED_BY_DIFFUSERS if self.keeps_padding else _MASKED)
         queries = whole if self.keeps_padding else np.ones_like(whole)
         return {
             "context": np.concatenate([_filled(rows, total) for rows in states]),
@@ -261,7 +262,7 @@ def _padded(lengths: Iterable[int]) -> int:
     return -(-max(lengths) // _STEP) * _STEP
 
 
-def _seen(ids: TokenIds, more: int = 0) -> NDArray[np.bool_]:
+def _attention_mask(ids: TokenIds, more: int = 0) -> NDArray[np.bool_]:
     """Return True up to a row's end, and for `more` positions; everywhere in a row without one.
 
     A text may name the token of the end, so that the last one counts.
