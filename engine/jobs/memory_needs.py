@@ -12,8 +12,7 @@ from engine.compile.network import Network
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.memory.component_bytes import ComponentBytes, total_bytes
 from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
-from engine.pipeline.control.passes import control_pass
-from engine.pipeline.control.running import ControlPass
+from engine.pipeline.control.running import ControlPass, control_pass
 from engine.pipeline.enlarge.enlarging import enlarging_bytes
 from engine.pipeline.picture_plan import vae_of_pass
 from engine.pipeline.place import precisions

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from engine.api.values import Phase
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.control.own_map import OwnMapPass
-from engine.pipeline.control.passes import control_pass
 from engine.pipeline.control.reference import ReferencePass, reference_pass
-from engine.pipeline.control.running import ControlPass
+from engine.pipeline.control.running import ControlPass, control_pass
 from engine.pipeline.denoise.passes import DenoisingPass
 from engine.pipeline.enlarge.enlarging import Enlargement, encoded_size
 from engine.pipeline.enlarge.second_runs import SecondRun

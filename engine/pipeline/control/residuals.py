@@ -107,7 +107,7 @@ class ControlRun:
             loaded.kept = {**own.of_maps(place, None), **self._masks(place, None)}
         if own.lllites is not None:
             self._lllite_maps = own.lllites.inputs.of_maps(own.lllites.embedded(own.embeddings))
-            pinned = {} if own.seen != own.size else self._lllite_maps
+            pinned = {} if own.evaluated_size != own.size else self._lllite_maps
             for name, array in {**own.lllites.inputs.factors, **pinned}.items():
                 self._denoiser.pin(name, array)
 
@@ -208,8 +208,8 @@ class ControlRun:
             mask = _shown(mask, own.cells, tile)
         inputs = self._loaded[place].session.inputs
         if mask is None:
-            return mask_inputs(inputs, own.seen_cells(place))
-        return mask_inputs(inputs, own.seen_cells(place), partial(area_at, mask))
+            return mask_inputs(inputs, own.evaluated_cells(place))
+        return mask_inputs(inputs, own.evaluated_cells(place), partial(area_at, mask))
 
 
 def _shown(mask: Array, cells: tuple[int, int], tile: Tile) -> Array:

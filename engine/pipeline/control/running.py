@@ -20,7 +20,7 @@ from engine.control.token_nets import EMBEDDING
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
-from engine.pipeline.control.acting import ActingSteps
+from engine.pipeline.control.acting import ActingSteps, acting_steps
 from engine.pipeline.control.fitting import fitted_map, fitted_painting
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.lllites import PassLllites
@@ -54,10 +54,11 @@ class ControlPass:
     """The control layers of a pass: their models for its checkpoint, and their maps.
 
     `models` has that of each unit; units that follow the same file share one. `size` is the height
-    and width of the pass's pictures, `seen` that of what the denoiser sees at once: a tile, or all;
-    `cell` is the side of a latent's cell. `first` is the height and width in the job's first pass:
-    tools make a map once, for that size, and bring it to those of later passes. All are in pixels.
-    `vae` has the networks that encode pictures of the pass, and the maps that are encoded so.
+    and width of the pass's pictures, `evaluated_size` that of what the denoiser sees at once: a
+    tile, or all; `cell` is the side of a latent's cell. `first_size` is the height and width in the
+    job's first pass: tools make a map once, for that size, and bring it to those of later passes.
+    All are in pixels. `vae` has the networks that encode pictures of the pass, and the maps that
+    are encoded so.
     """
 
     units: tuple[ControlUnit, ...]
@@ -65,9 +66,9 @@ class ControlPass:
     rules: ControlRules
     acting: ActingSteps
     size: tuple[int, int]
-    seen: tuple[int, int]
+    evaluated_size: tuple[int, int]
     cell: int
-    first: tuple[int, int]
+    first_size: tuple[int, int]
     make_maps: MakeMaps
     vae: VaeNetworks
     enlarges: bool = False
@@ -81,25 +82,6 @@ class ControlPass:
     _with_loras: dict[tuple[int, ComponentPatches | None], ControlModel] = field(
         default_factory=dict[tuple[int, ComponentPatches | None], ControlModel], init=False
     )
-
-    @classmethod
-    def of(
-        cls,
-        read: ReadLayers,
-        one: DenoisingPass,
-        acting: ActingSteps,
-        vae: VaeNetworks,
-    ) -> "ControlPass":
-        """Return the layers for a pass, whose checkpoint they fit."""
-        convention = one.request.convention
-        units = units_of(read.acting, convention.name)
-        models = tuple(_models(units, read, one.checkpoint, convention.name))
-        size, rules = (one.request.height, one.request.width), convention.control
-        seen, cell = one.evaluated_size, one.checkpoint.latent.downscale
-        first = read.size or size
-        given = units, models, rules, acting, size, seen, cell, first, read.make_maps, vae
-        enlarges = one.begins_with is PassStart.ENLARGED
-        return cls(*given, enlarges, PassLllites.of(models))
 
     def networks(
         self, denoiser: Network, loras: ComponentPatches | None = None
@@ -121,7 +103,9 @@ class ControlPass:
         found: list[Network] = []
         for place in range(len(self.models)):
             model = self._model(place, loras)
-            network = model.denoising(*self.seen, contexts=contexts, tokens=tokens, rows=rows)
+            network = model.denoising(
+                *self.evaluated_size, contexts=contexts, tokens=tokens, rows=rows
+            )
             if network is not None:
                 found.append(self._for_place(network, self.first_alike(place)))
         return tuple(found)
@@ -143,10 +127,11 @@ class ControlPass:
         """The height and width in cells of the whole latents."""
         return self.size[0] // self.cell, self.size[1] // self.cell
 
-    def seen_cells(self, place: int) -> tuple[int, int]:
+    def evaluated_cells(self, place: int) -> tuple[int, int]:
         """Return the height and width of what the denoiser sees at once, in a network's cells."""
         cell = self.models[place].cell
-        return -(-self.seen[0] // cell), -(-self.seen[1] // cell)
+        height, width = self.evaluated_size
+        return -(-height // cell), -(-width // cell)
 
     def of_maps(self, place: int, tile: Tile | None) -> dict[str, Array]:
         """Return what a unit's network is given of its maps: of a tile, or where it is the same.
@@ -156,7 +141,7 @@ class ControlPass:
         made = self.embeddings[place]
         if tile is not None:
             return {name: self.part(array, tile) for name, array in made.items() if array.ndim == 4}
-        whole = self.seen == self.size
+        whole = self.evaluated_size == self.size
         return {name: array for name, array in made.items() if whole or array.ndim != 4}
 
     def part(self, image: Array, tile: Tile) -> Array:
@@ -196,8 +181,8 @@ class ControlPass:
             else:
                 work = partial(_called, stages, feeds)
                 made = model.embedded(stages.run(Phase.ENCODE, network, work, _problem))
-            told = model.step_inputs(unit.kinds) | model.size_inputs(*self.seen)
-            self.embeddings.append({**made, **told})
+            sizes = model.size_inputs(*self.evaluated_size)
+            self.embeddings.append({**made, **model.step_inputs(unit.kinds), **sizes})
         for key, map_ in maps.items():
             self._map_sha256[key] = map_.sha256
 
@@ -224,7 +209,7 @@ class ControlPass:
             id(layer): (layer, place) for place in places for layer in self.units[place].layers
         }
         wanted = {
-            key: wanted_map(layer.layer, layer.picture, self._map_size(place, self.first))
+            key: wanted_map(layer.layer, layer.picture, self._map_size(place, self.first_size))
             for key, (layer, place) in placed.items()
         }
         asked = {key: map_ for key, map_ in wanted.items() if map_ is not None}
@@ -278,6 +263,33 @@ class ControlPass:
         if id(network) not in self._named:
             self._named[id(network)] = replace(network, name=f"{network.name} {place + 1}")
         return self._named[id(network)]
+
+
+def control_pass(layers: ReadLayers, pass_: DenoisingPass, vae: VaeNetworks) -> ControlPass | None:
+    """Return the layers that lead a pass; None for none, and for a refiner, which none fits.
+
+    `vae` has the networks that encode pictures of its size.
+    Raises EngineError(CHECKPOINT_MISMATCH) for a checkpoint that a network does not fit.
+    """
+    if not layers.acting or pass_.begins_with is PassStart.HANDOVER:
+        return None
+    convention, size = pass_.request.convention, (pass_.request.height, pass_.request.width)
+    units = units_of(layers.acting, convention.name)
+    models = tuple(_models(units, layers, pass_.checkpoint, convention.name))
+    return ControlPass(
+        units=units,
+        models=models,
+        rules=convention.control,
+        acting=acting_steps(pass_.request, pass_.denoising),
+        size=size,
+        evaluated_size=pass_.evaluated_size,
+        cell=pass_.checkpoint.latent.downscale,
+        first_size=layers.size or size,
+        make_maps=layers.make_maps,
+        vae=vae,
+        enlarges=pass_.begins_enlarged,
+        lllites=PassLllites.of(models),
+    )
 
 
 def _models(
