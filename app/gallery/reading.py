@@ -41,32 +41,28 @@ def read_rows(
         raise IndexDamagedError(str(error)) from error
 
 
-def _row(row: tuple[object, ...], marks_of: Callable[[bytes | None], Marks]) -> GalleryRow:
-    told = msgspec.convert(row, _Told, builtin_types=(bytes,))
+def _row(values: tuple[object, ...], marks_of: Callable[[bytes | None], Marks]) -> GalleryRow:
+    row = msgspec.convert(values, _Row, builtin_types=(bytes,))
     return GalleryRow(
-        id=told.id,
-        path=os.path.join(shown_path(told.folder), shown_path(told.name)),  # noqa: PTH118 (often)
-        modified_ns=told.modified_ns,
-        size=told.size,
-        width=told.width,
-        height=told.height,
-        identity=told.identity,
-        prompt=told.prompt,
-        negative=told.negative,
-        model=told.model,
-        loras=tuple(filter(None, told.loras.split("\n"))),
-        seed=int(told.seed) if told.seed is not None else None,
-        tool=told.tool,
-        marks=marks_of(told.identity),
-        trouble=Trouble.MISSING
-        if told.missing
-        else Trouble(told.trouble)
-        if told.trouble
-        else None,
+        id=row.id,
+        path=os.path.join(shown_path(row.folder), shown_path(row.name)),  # noqa: PTH118 (often)
+        modified_ns=row.modified_ns,
+        size=row.size,
+        width=row.width,
+        height=row.height,
+        identity=row.identity,
+        prompt=row.prompt,
+        negative=row.negative,
+        model=row.model,
+        loras=tuple(filter(None, row.loras.split("\n"))),
+        seed=int(row.seed) if row.seed is not None else None,
+        tool=row.tool,
+        marks=marks_of(row.identity),
+        trouble=Trouble.MISSING if row.missing else Trouble(row.trouble) if row.trouble else None,
     )
 
 
-class _Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A row of `_ROWS`."""
 
     id: int

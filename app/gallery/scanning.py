@@ -241,12 +241,12 @@ class Scan:
     def _write(
         self, connection: sqlite3.Connection, piece: list[tuple[Read, Marks | None]]
     ) -> dict[bytes, Marks]:
-        """Write pictures that were read; return the marks that their sidecars told."""
+        """Write pictures that were read; return the marks that their sidecars state."""
         adopted: dict[bytes, Marks] = {}
 
         def write() -> None:
-            for read, told in piece:
-                write_picture(connection, read, self._marks_of(read, told, adopted))
+            for read, sidecar in piece:
+                write_picture(connection, read, self._marks_of(read, sidecar, adopted))
 
         transaction(connection, write)
         return adopted
@@ -266,15 +266,15 @@ class Scan:
                 break
         return piece
 
-    def _marks_of(self, read: Read, told: Marks | None, adopted: dict[bytes, Marks]) -> Marks:
+    def _marks_of(self, read: Read, sidecar: Marks | None, adopted: dict[bytes, Marks]) -> Marks:
         """Return a picture's marks; those of its sidecar, if that was written after ours."""
         identity = read.header.identity
         marks = self._marks.of(identity)
-        if identity is None or told is None or read.found.sidecar_ns <= self._marks.at(identity):
+        if identity is None or sidecar is None or read.found.sidecar_ns <= self._marks.at(identity):
             return marks
         # A rejected picture's sidecar has no place for its stars.
-        rating = marks.rating if told.rejected else told.rating
-        adopted[identity] = Marks(rating, marks.favourite, told.rejected)
+        rating = marks.rating if sidecar.rejected else sidecar.rating
+        adopted[identity] = Marks(rating, marks.favourite, sidecar.rejected)
         return adopted[identity]
 
 

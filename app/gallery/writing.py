@@ -49,24 +49,24 @@ RETURNING id
 
 def write_picture(connection: sqlite3.Connection, read: Read, marks: Marks) -> int:
     """Add a picture, or replace what is known of the file of that name; return its id."""
-    found, header, told = read.found, read.header, read.description
-    model, tool = stored_text(told.model), stored_text(told.tool)
+    found, header, description = read.found, read.header, read.description
+    model, tool = stored_text(description.model), stored_text(description.tool)
     name = stored_text(found.name)
     (picture,) = connection.execute(
         _PICTURE,
         (
             read.folder, stored_path(found.name), name, found.modified_ns, found.size,
             found.sidecar_ns, header.width, header.height, header.identity, model, tool,
-            None if told.seed is None else str(told.seed), header.trouble or "",
+            None if description.seed is None else str(description.seed), header.trouble or "",
             marks.rating, marks.favourite, marks.rejected,
         ),
     ).fetchone()  # fmt: skip
-    loras = [stored_text(lora) for lora in told.loras]
+    loras = [stored_text(lora) for lora in description.loras]
     _remove_texts(connection, [picture])
     connection.execute(
         "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
-            picture, stored_text(told.prompt), stored_text(told.negative), model,
+            picture, stored_text(description.prompt), stored_text(description.negative), model,
             "\n".join(loras), name, tool,
         ),
     )  # fmt: skip

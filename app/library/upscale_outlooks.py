@@ -21,18 +21,18 @@ class UpscaleOutlooks(QObject):
         super().__init__(parent)
         self._client = client
         self._asked: dict[int, UpscaleRequest] = {}
-        self._told: dict[UpscaleRequest, UpscaleOutlook | ErrorInfo] = {}
+        self._known: dict[UpscaleRequest, UpscaleOutlook | ErrorInfo] = {}
         client.upscale_planned.connect(self._on_planned)
         client.query_failed.connect(self._on_failed)
 
     def ask(self, request: UpscaleRequest) -> None:
         """Ask for the outlook of a request anew: memory and times change."""
-        self._told.pop(request, None)
+        self._known.pop(request, None)
         self._asked[self._client.plan_upscale(request)] = request
 
     def of(self, request: UpscaleRequest) -> UpscaleOutlook | ErrorInfo | None:
         """Return the outlook of a request, or why it is refused; None while it is not known."""
-        return self._told.get(request)
+        return self._known.get(request)
 
     def note(self, request: UpscaleRequest, outlook: UpscaleOutlook) -> None:
         """Keep an outlook for a request that makes the same picture."""
@@ -40,14 +40,14 @@ class UpscaleOutlooks(QObject):
 
     def seconds(self, request: UpscaleRequest) -> float | None:
         """Return the expected seconds of a request; None where they are not known."""
-        told = self.of(request)
-        return told.seconds if isinstance(told, UpscaleOutlook) else None
+        outlook = self.of(request)
+        return outlook.seconds if isinstance(outlook, UpscaleOutlook) else None
 
     def shape(self, request: UpscaleRequest) -> tuple[int, int]:
         """Return the width and height of the picture to be, in pixels; zeros if not known."""
-        told = self.of(request)
-        if isinstance(told, UpscaleOutlook):
-            return told.width, told.height
+        outlook = self.of(request)
+        if isinstance(outlook, UpscaleOutlook):
+            return outlook.width, outlook.height
         return request.size or (0, 0)
 
     def _on_planned(self, event: UpscalePlanned) -> None:
@@ -62,8 +62,8 @@ class UpscaleOutlooks(QObject):
             self._keep(request, event.error)
             self.changed.emit()
 
-    def _keep(self, request: UpscaleRequest, told: UpscaleOutlook | ErrorInfo) -> None:
-        self._told.pop(request, None)
-        self._told[request] = told
-        while len(self._told) > _MOST:
-            del self._told[next(iter(self._told))]
+    def _keep(self, request: UpscaleRequest, outlook: UpscaleOutlook | ErrorInfo) -> None:
+        self._known.pop(request, None)
+        self._known[request] = outlook
+        while len(self._known) > _MOST:
+            del self._known[next(iter(self._known))]

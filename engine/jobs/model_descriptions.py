@@ -71,43 +71,43 @@ class ModelDescriber:
     def _by_content(self, bare: ModelInfo, listed: ListedFile, index: TensorIndex) -> ModelInfo:
         listing = Listing(index.tensors)
         found = recognise(listing)
-        told = _read(
+        info = _read(
             bare,
             precisions=_precisions(tensor.dtype for tensor in index.tensors.values()),
             **_facts(index),
         )
         if is_annotator(index):
-            return _read(told, kind=ModelKind.OTHER)
+            return _read(info, kind=ModelKind.OTHER)
         parts = lone_parts(listing, found.kind)
         if found.kind is None:
             if found.family is not None:
-                return _checkpoint(told, index)
+                return _checkpoint(info, index)
             if parts:
-                return _read(told, kind=kind_of_parts(parts))
-            upscaler = _upscaler(told, index)
+                return _read(info, kind=kind_of_parts(parts))
+            upscaler = _upscaler(info, index)
             if upscaler is not None:
                 return upscaler
             lora = self._describe_lora(listed)
-            return _checkpoint(told, index) if lora.problem else _lora(told, lora)
+            return _checkpoint(info, index) if lora.problem else _lora(info, lora)
         kind = kind_of_foreign(found.kind)
         match kind:
             case ModelKind.LORA:
-                return _lora(told, self._describe_lora(listed))
+                return _lora(info, self._describe_lora(listed))
             case ModelKind.CHECKPOINT:
-                return _checkpoint(told, index)
+                return _checkpoint(info, index)
             case _:
-                of_another = _of_another_network(told, index, kind)
+                of_another = _of_another_network(info, index, kind)
                 if of_another is not None:
                     return of_another
                 title = found.kind.title
                 runs = kind is ModelKind.EMBEDDING or bool(parts)
                 unused = sentence("It is {title}, which is not used yet.", title=known_kind(title))
                 problem = "" if runs else unused
-                told = _read(told, kind=kind, purpose=title, problem=problem)
+                info = _read(info, kind=kind, purpose=title, problem=problem)
                 if kind is not ModelKind.EMBEDDING:
-                    return told
+                    return info
                 # The word to write is the name, whatever else a card states.
-                return _read(told, trigger_words=(name_of(Path(listed.path)),))
+                return _read(info, trigger_words=(name_of(Path(listed.path)),))
 
 
 def bare_info(listed: ListedFile, root: str) -> ModelInfo:
@@ -125,7 +125,7 @@ def bare_info(listed: ListedFile, root: str) -> ModelInfo:
     )
 
 
-def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
+def _checkpoint(info: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
     """Add what the families say of a checkpoint, or why none runs it.
 
     `index` is its file's, which is not read again: a header has thousands of entries.
@@ -135,81 +135,81 @@ def _checkpoint(told: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
         return index if index is not None and path == index.path else read_header(path)
 
     try:
-        found = identify(Path(told.path), read)
+        found = identify(Path(info.path), read)
     except EngineError as error:
-        return _read(told, kind=ModelKind.CHECKPOINT, problem=error.text, hint=error.advice)
+        return _read(info, kind=ModelKind.CHECKPOINT, problem=error.text, hint=error.advice)
     parts = tuple(component for component in Component if component in found.components)
     weights = [weight for part in parts for weight in found.components[part].weights.values()]
     return _read(
-        told,
+        info,
         kind=kind_of_parts(parts),
         families=(found.family,),
         variant=found.variant,
         missing=tuple(component.value for component in found.missing),
-        precisions=told.precisions or _precisions(weight.dtype for weight in weights),
-        size=told.size or sum(stored_bytes(weight) for weight in weights),
+        precisions=info.precisions or _precisions(weight.dtype for weight in weights),
+        size=info.size or sum(stored_bytes(weight) for weight in weights),
     )
 
 
-def _control_network(told: ModelInfo, index: TensorIndex) -> ModelInfo:
+def _control_network(info: ModelInfo, index: TensorIndex) -> ModelInfo:
     """Add what a control network is and for which family, or why it is not run."""
     try:
         found = read_control_network(index.path, lambda _: index)
     except EngineError as error:
         problem = {"problem": error.text, "hint": error.advice}
-        return _read(told, kind=ModelKind.CONTROLNET, **problem)
+        return _read(info, kind=ModelKind.CONTROLNET, **problem)
     purpose, families = str(found.title), (found.family,)
-    return _read(told, kind=ModelKind.CONTROLNET, purpose=purpose, families=families)
+    return _read(info, kind=ModelKind.CONTROLNET, purpose=purpose, families=families)
 
 
-def _of_another_network(told: ModelInfo, index: TensorIndex, kind: ModelKind) -> ModelInfo | None:
+def _of_another_network(info: ModelInfo, index: TensorIndex, kind: ModelKind) -> ModelInfo | None:
     """Add what is known of a network beside a checkpoint; None for one that is not run."""
     match kind:
         case ModelKind.CONTROLNET:
-            return _control_network(told, index)
+            return _control_network(info, index)
         case ModelKind.IP_ADAPTER:
-            return _image_adapter(told, index)
+            return _image_adapter(info, index)
         case ModelKind.VISION_ENCODER if is_encoder(index):
-            return _read(told, kind=kind)
+            return _read(info, kind=kind)
         case ModelKind.UPSCALER:
-            return _upscaler(told, index)
+            return _upscaler(info, index)
         case _:
             return None
 
 
-def _image_adapter(told: ModelInfo, index: TensorIndex) -> ModelInfo:
+def _image_adapter(info: ModelInfo, index: TensorIndex) -> ModelInfo:
     """Add what an image prompt adapter is and for which family, or why it is not run."""
     kind = ModelKind.IP_ADAPTER
     try:
         found = read_adapter(index.path, lambda _: index)
     except EngineError as error:
-        return _read(told, kind=kind, problem=error.text, hint=error.advice)
+        return _read(info, kind=kind, problem=error.text, hint=error.advice)
     families = (found.family,) if found.family else ()
-    return _read(told, kind=kind, purpose=str(found.title), families=families)
+    return _read(info, kind=kind, purpose=str(found.title), families=families)
 
 
-def _upscaler(told: ModelInfo, index: TensorIndex) -> ModelInfo | None:
+def _upscaler(info: ModelInfo, index: TensorIndex) -> ModelInfo | None:
     """Add what an upscaler's tensors say; None for a file that is none which is run."""
     try:
         found = upscaler_in(index)
     except EngineError as error:
-        return _read(told, kind=ModelKind.UPSCALER, problem=error.text, hint=error.advice)
+        return _read(info, kind=ModelKind.UPSCALER, problem=error.text, hint=error.advice)
     if found is None:
         return None
     title, scale = found.architecture, found.network.scale
-    return _read(told, kind=ModelKind.UPSCALER, variant=title, scale=scale)
+    return _read(info, kind=ModelKind.UPSCALER, variant=title, scale=scale)
 
 
-def _lora(told: ModelInfo, lora: LoraInfo) -> ModelInfo:
+def _lora(info: ModelInfo, lora: LoraInfo) -> ModelInfo:
     stated = (digest for digest in lora.hashes if len(digest) == _SHA256_DIGITS)
     return _read(
-        told,
+        info,
         kind=ModelKind.LORA,
         purpose=lora.purpose,
         families=lora.families,
         title=lora.title,
         trigger_words=lora.trigger_words,
-        sha256=told.sha256 or next(stated, ""),
+        sha256=info.sha256 or next(stated, ""),
         problem=lora.problem,
     )
 

@@ -140,11 +140,9 @@ class UpscaleRunner:
         tiling = tiles_on(network, compiler, job.tile)
         peak = max(peak_on(network, compiler, tiling, shape) for shape in plan.shapes)
         measured = self._expected(job.upscaler, plan.pixels, candidate)
-        told = (
-            seconds_by_trial(job.upscaler, plan.pixels, candidate.milliseconds)
-            if measured is None
-            else measured
-        )
+        seconds = measured
+        if seconds is None:
+            seconds = seconds_by_trial(job.upscaler, plan.pixels, candidate.milliseconds)
         return UpscaleOutlook(
             width=width,
             height=height,
@@ -152,7 +150,7 @@ class UpscaleRunner:
             tiles=tiles_of(network, tiling, plan.shapes[0]),
             peak_bytes=peak + plan.picture_bytes,
             free_bytes=compiler.memory().free,
-            seconds=told,
+            seconds=seconds,
             is_measured=measured is not None,
             device=candidate.device.name,
         )

@@ -136,8 +136,9 @@ class Generation:
                 if denoised is None:
                     prompts = prompts or self._encode(group, len(places))
                     latent = self._denoise(picture, group, prompts)
-                    told = self._control_reports, self._denoisers[0].found
-                    denoised = self._pending.kept = DenoisedLatent(picture.place, latent, *told)
+                    denoised = self._pending.kept = DenoisedLatent(
+                        picture.place, latent, self._control_reports, self._denoisers[0].found
+                    )
                 pixels = self._decode(denoised.latent)
                 left_out = self._read.controls.warnings + self._read.job.image_prompts.warnings
                 warnings = (*asked_for, *left_out, *self._read.foreign_syntax, *self._shortages)

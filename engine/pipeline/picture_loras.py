@@ -43,8 +43,9 @@ def one_after_another(runs: Sequence[PictureLoras], passes: Sequence[int]) -> Pi
     for run in runs:
         embeddings |= run.embeddings
     reports: dict[object, LoraReport] = {}
-    for told in (report for run in runs for report in run.reports):
-        reports.setdefault((told.name, told.strength, told.text_strength, told.points), told)
+    for report in (report for run in runs for report in run.reports):
+        key = report.name, report.strength, report.text_strength, report.points
+        reports.setdefault(key, report)
     return PictureLoras(
         key=tuple(run.key for run in runs),
         passes=tuple(
@@ -52,7 +53,7 @@ def one_after_another(runs: Sequence[PictureLoras], passes: Sequence[int]) -> Pi
             for run, count in zip(runs, passes, strict=True)
             for number in range(count)
         ),
-        warnings=tuple(dict.fromkeys(told for run in runs for told in run.warnings)),
+        warnings=tuple(dict.fromkeys(warning for run in runs for warning in run.warnings)),
         reports=tuple(reports.values()),
         embeddings=embeddings,
         mode=next((run.mode for run in runs if run.mode is not None), None),

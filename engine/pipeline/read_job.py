@@ -53,8 +53,8 @@ class PictureGroup:
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
         """Warnings about LoRAs and embeddings that have no effect, or not in full."""
-        told = (warning for text in self._texts_of_runs for warning in text.warnings)
-        return (*self.loras.warnings, *self.missing, *dict.fromkeys(told))
+        of_texts = (warning for text in self._texts_of_runs for warning in text.warnings)
+        return (*self.loras.warnings, *self.missing, *dict.fromkeys(of_texts))
 
     def embeddings(self, picture: BatchPicture) -> dict[str, Embedding]:
         """Return the embeddings that the prompts of a picture use, by the names they are called."""
@@ -243,19 +243,19 @@ def _group_with_texts(
     loras: PictureLoras,
     embeddings: Embeddings,
 ) -> PictureGroup:
-    told = [[texts_in(pass_, picture) for picture in pictures] for pass_ in passes]
-    prompts = dict.fromkeys(text for each in told for texts in each for text in texts)
+    pairs = [[texts_in(pass_, picture) for picture in pictures] for pass_ in passes]
+    prompts = dict.fromkeys(text for each in pairs for texts in each for text in texts)
     hashes = pictures[0].request.embedding_hashes
     known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)
     texts: list[TextPlan] = []
-    for pass_, own in zip(passes, told, strict=True):
+    for pass_, own in zip(passes, pairs, strict=True):
         encoding = pass_.checkpoint.architecture.text
         # Prompts that do not change over the run are the same in all passes of a checkpoint.
         same = (
             place
             for place, before in enumerate(passes[: len(texts)])
             if before.checkpoint is pass_.checkpoint
-            and told[place] == own
+            and pairs[place] == own
             # A negative prompt that has no effect may be left out.
             and before.denoising.is_guided == pass_.denoising.is_guided
             and not any("[" in text for pair in own for text in pair)

@@ -110,7 +110,7 @@ def check_prompt(
     counted = count(meant, question, embeddings)
     complete = counted.complete and question.complete
     hints += (*_unpaired(question), *_networks(question), *_foreign(question))
-    hints += (_embedding_hint(text, *told) for told in counted.told)
+    hints += (_embedding_hint(text, *remark) for remark in counted.embedding_remarks)
     hints += _near(question, embeddings)
     cut_at = counted.cut_at
     cut_words = None if cut_at is None or not complete else len(meant[cut_at:].split())

@@ -25,9 +25,10 @@ class TokenCount:
     """The number of tokens `used`, and the `capacity` of the chunks they take.
 
     The text from character `cut_at` on has no effect; None if all of it has. `complete` is False
-    for a text so long that only its beginning was counted. `told` are names of embeddings in the
-    text, each with the reason why it is not used as written. `chunk_starts` are the characters at
+    for a text so long that only its beginning was counted. `chunk_starts` are the characters at
     which the second and each later chunk begins, of as many as a prompt may have; empty if unknown.
+    `embedding_remarks` are names of embeddings in the text, each with the reason why it is not used
+    as written.
     """
 
     used: int
@@ -35,7 +36,7 @@ class TokenCount:
     cut_at: int | None = None
     complete: bool = True
     chunk_starts: tuple[int, ...] = ()
-    told: tuple[tuple[str, Text], ...] = ()
+    embedding_remarks: tuple[tuple[str, Text], ...] = ()
     # The tokens of each text encoder, where they differ.
     encoders: tuple[EncoderCount, ...] = ()
 
@@ -65,12 +66,12 @@ def count_tokens(
         passages = {(Mixture(((WeightedText(beginning, 1.0),),)),)}
     used, chunks = max(_measured(passage, tokenizer, convention, reader) for passage in passages)
     # Before beginnings of the text are read, whose last name may be cut short.
-    told = tuple((name, message) for message, name in reader.named.items()) if reader else ()
+    remarks = tuple((name, message) for message, name in reader.named.items()) if reader else ()
     cut_at = None
     if convention.chunking is Chunking.CUT and used > CHUNK_TOKENS:
         cut_at = min(_cut_at(beginning, passage, tokenizer, reader) for passage in passages)
     starts = _chunk_starts(beginning, passages, tokenizer, convention, reader) if chunks > 1 else ()
-    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, starts, told)
+    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, starts, remarks)
 
 
 def count_held(

@@ -69,13 +69,13 @@ class EmbeddingReader:
     """Reads the texts of some prompts for one text encoder.
 
     `vectors` are the vectors that the texts use so far, as pairs of an embedding and the index of
-    its vector; `told` are warnings about embeddings that were not used as written.
+    its vector; `warnings` are those about embeddings that were not used as written.
     """
 
     tokenizer: ClipTokenizer
     use: EmbeddingUse
     vectors: list[tuple[Embedding, int]] = field(default_factory=list[tuple[Embedding, int]])
-    told: dict[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
+    warnings: dict[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
     # The names that the warnings are about, by their messages.
     named: dict[Text, str] = field(default_factory=dict[Text, str])
     # By name, in the order in which the texts name them.
@@ -248,7 +248,7 @@ class EmbeddingReader:
         return [first, *(Slot(_PLACEHOLDER, vector) for vector in others)]
 
     def _tell(self, name: str, warning: ErrorInfo) -> None:
-        self.told.setdefault(warning.message, warning)
+        self.warnings.setdefault(warning.message, warning)
         self.named.setdefault(warning.text, name)
 
 

@@ -49,7 +49,7 @@ def count_t5_tokens(
         room,
         cut_at,
         len(beginning) == len(text),
-        told=clip.told,
+        embedding_remarks=clip.embedding_remarks,
         encoders=encoders if clip.used > CHUNK_TOKENS else (),
     )
 

@@ -111,7 +111,7 @@ def test_comfy_moves_words_up_where_an_encoder_has_no_vectors(index: int) -> Non
     reader = reader_of(convention, encoders=SDXL, encoder=SDXL[1])
     chunks = chunks_of(COMFY_PROMPTS[index], convention, reader)
     assert_arranged(FROZEN["comfy"]["other"][index], chunks, reader)
-    assert any("left it out" in message for message in reader.told) == bool(
+    assert any("left it out" in message for message in reader.warnings) == bool(
         FROZEN["comfy"]["fitting"][index]["chunks"][0]["vectors"]
         or len(FROZEN["comfy"]["fitting"][index]["chunks"]) > 1
     )
@@ -129,7 +129,7 @@ def test_a_prompt_without_names_of_embeddings_has_no_vectors() -> None:
         reader = reader_of(TOOL[tool])
         chunks = chunks_of("a red house, blue sky", TOOL[tool], reader)
         assert chunks.vectors is None
-        assert not reader.told
+        assert not reader.warnings
 
 
 def test_a_word_that_begins_like_a_name_is_no_name() -> None:
@@ -194,7 +194,7 @@ def test_no_beginning_of_a_name_is_told_of() -> None:
     text = "embedding:bad " + "dog " * 56 + "embedding:bad " * 20
     count = count_tokens(text, CLIP, convention, reader=reader_of(convention))
     assert count.chunk_starts
-    assert count.told == ()
+    assert count.embedding_remarks == ()
 
 
 def test_changing_and_negative_prompts_name_embeddings_too() -> None:
@@ -217,7 +217,7 @@ def told_of(prompt: str, tool: ConventionName, known: Embeddings, *encoders: Enc
     reader = reader_of(TOOL[tool], known, encoders or SD1)
     chunks = chunks_of(prompt, TOOL[tool], reader)
     assert chunks.vectors is None
-    (message,) = reader.told
+    (message,) = reader.warnings
     return message
 
 
@@ -237,7 +237,7 @@ def test_comfy_takes_the_vectors_that_an_encoder_has() -> None:
     for encoders, encoder in ((SD1, SD1[0]), (SDXL, SDXL[0]), (SDXL, SDXL[1])):
         reader = reader_of(convention, both, encoders, encoder)
         assert chunks_of("embedding:bad", convention, reader).vectors is not None
-        assert not reader.told
+        assert not reader.warnings
 
 
 def test_a_missing_embedding_is_told() -> None:
@@ -269,7 +269,7 @@ def test_a_name_of_two_files_is_told() -> None:
     convention = TOOL[ConventionName.A1111]
     reader = reader_of(convention, WithBundled({"bad": two}))
     assert chunks_of("bad", convention, reader).vectors is not None
-    (message,) = reader.told
+    (message,) = reader.warnings
     assert str(path) in message
     assert str(other) in message
 

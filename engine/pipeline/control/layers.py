@@ -168,8 +168,10 @@ def read_layers(
         acting.append(fitting)
         if fitting.layer.preprocessor is None and fitting.picture.max() < _SEEN:
             warnings.append(_black(fitting))
-    told = tuple(warnings), tuple(left_out)
-    return _together(ReadLayers(tuple(acting), *told, make_maps, size, reference, own_map))
+    layers = ReadLayers(
+        tuple(acting), tuple(warnings), tuple(left_out), make_maps, size, reference, own_map
+    )
+    return _together(layers)
 
 
 def _fitting(

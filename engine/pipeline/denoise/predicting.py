@@ -143,7 +143,7 @@ class Predictor:
             number = self.tiles.index(tile)
             pins.pin_tile(number)
             latents = seen[: len(x), : x.shape[1]]
-            told = ControlInputs(
+            control_inputs = ControlInputs(
                 evaluation,
                 self.level,
                 latents,
@@ -154,7 +154,7 @@ class Predictor:
                 tile if len(self.tiles) > 1 else None,
                 pins.branch_strengths,
             )
-            residuals: Feeds = self.control.residuals(told) if self.control else {}
+            residuals: Feeds = self.control.residuals(control_inputs) if self.control else {}
             kept: Feeds = self.reference.kept(asked, number) if self.reference else {}
             found = self.call(pins.session, {"sample": seen, **level, **residuals, **kept})
             if ATTENTION in found:

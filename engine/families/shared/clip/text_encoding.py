@@ -193,8 +193,8 @@ class ClipTextPlan:
     def warnings(self) -> tuple[ErrorInfo, ...]:
         """Warnings about embeddings that the prompts name, without duplicates."""
         every = (tokens for read in self.prompts.values() for tokens in read.values())
-        told = {error.message: error for tokens in every for error in tokens.told}
-        return tuple(told.values())
+        warnings = {error.message: error for tokens in every for error in tokens.warnings}
+        return tuple(warnings.values())
 
     def embeddings(self, texts: Texts) -> Mapping[str, Embedding]:
         """Return the embeddings that a pair of prompts uses, by the names they are called."""

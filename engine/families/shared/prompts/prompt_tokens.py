@@ -97,7 +97,7 @@ class PromptTokens:
     prompts; `tags` are the extra networks that the positive prompt names. `empty` is the row of the
     empty prompt, None where nothing depends on it. `inserted` int32 [n, length] are indices into
     `vectors`, or `NO_VECTOR`; None if no vector of an embedding is inserted. `used` are the
-    embeddings by the names that the prompts call them, and `told` are warnings about embeddings.
+    embeddings by the names that the prompts call them, and `warnings` are about embeddings.
     """
 
     rows: TokenIds
@@ -111,7 +111,7 @@ class PromptTokens:
     inserted: Insertions | None = None
     vectors: tuple[tuple[Embedding, int], ...] = ()
     used: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
-    told: tuple[ErrorInfo, ...] = ()
+    warnings: tuple[ErrorInfo, ...] = ()
 
     def shape(self, *, guided: bool) -> tuple[int, int]:
         """Return the number of contexts in `PromptEmbeddings.at`, and the tokens of each."""
@@ -154,7 +154,7 @@ def tokenize_prompts(
         tokens,
         vectors=tuple(reader.vectors),
         used=dict(reader.used),
-        told=tuple(reader.told.values()),
+        warnings=tuple(reader.warnings.values()),
     )
 
 
