@@ -17,6 +17,7 @@ from app.commands.layers import LayerCommands
 from app.commands.loras import LoraCommands
 from app.commands.model_rooms import ModelRooms
 from app.commands.models import ModelCommands, Use
+from app.commands.notices import NoticeCommands
 from app.commands.opening import Opening
 from app.commands.packs import PackCommands
 from app.commands.pictures import PictureCommands
@@ -24,7 +25,6 @@ from app.commands.presets import PresetCommands
 from app.commands.prompts import PromptCommands
 from app.commands.queue import QueueCommands
 from app.commands.references import ReferenceCommands
-from app.commands.remedies import NoticeCommands
 from app.commands.second_passes import SecondPassCommands
 from app.commands.state import AppState
 from app.commands.updates import UpdateCommands

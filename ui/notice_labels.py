@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
-from app.commands.remedies import NoticeCommands
+from app.commands.notices import NoticeCommands
 from app.commands.retries import fitting_files
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction

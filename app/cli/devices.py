@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from app.cli.adapters import AdapterOutput, adapter_rows, find_adapters
-from app.cli.remedies import remedy_words
+from app.cli.remedy_words import remedy_words
 from app.cli.terminal import print_error, print_json, print_note, print_table, say
 from app.paths import find_paths
 from backends.base import Cancellation

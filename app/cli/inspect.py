@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from app.cli import inspect_lora, inspect_network, overrides
-from app.cli.remedies import part_option
+from app.cli.remedy_words import part_option
 from app.cli.terminal import ByteBar, print_json, say
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.cli.remedies import remedy_words
+from app.cli.remedy_words import remedy_words
 from app.cli.terminal import ByteBar, StatusLine, print_json, print_note, print_table, say
 from app.downloads.contacts import noting_terms
 from app.packs.catalogue import Catalogue, Pack

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from app.cli.remedies import advice
+from app.cli.remedy_words import advice
 from app.queue.time_left import TimeLeft
 from app.standard_streams import OutputLost
 from engine.api.texts import encode_json

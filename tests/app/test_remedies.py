@@ -7,7 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from app.cli import remedies as command_line
+from app.cli import remedy_words as command_line
 from app.notices import remedies as window
 from app.notices.kinds import actions
 from app.notices.remedies import NoticeAction

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from app.cli import remedies
+from app.cli import remedy_words
 from backends import registry
 from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlMode
@@ -294,4 +294,4 @@ def test_a_union_is_told_a_kind_that_it_knows_before_the_first_step(
         run(a_request(tmp_path / "sdxl", controls=(given,)), backend)
     assert caught.value.code is ErrorCode.REQUEST_INVALID
     assert not backend.loads
-    assert kind or "--control-kind, one of pose, depth, " in remedies.advice(caught.value.info)
+    assert kind or "--control-kind, one of pose, depth, " in remedy_words.advice(caught.value.info)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from app.commands.remedies import NoticeCommands
+from app.commands.notices import NoticeCommands
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction
 from ui.notice_labels import action_label

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import packs as command
 from app.cli import run
-from app.cli.remedies import remedy_words
+from app.cli.remedy_words import remedy_words
 from app.packs.catalogue import Catalogue, Licence, Pack, Platform
 from engine.api.remedies import InstallPack
 from tests.app.packs.made import a_pack
@@ -121,5 +121,5 @@ def test_the_remedy_names_the_pack_or_the_extra(
     platform: Platform, pack: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalogue = Catalogue.read(platform=platform)
-    monkeypatch.setattr("app.cli.remedies.Catalogue.read", lambda: catalogue)
+    monkeypatch.setattr("app.cli.remedy_words.Catalogue.read", lambda: catalogue)
     assert remedy_words(InstallPack(pack=pack)).startswith(words)
