@@ -75,7 +75,10 @@ class WorkingMemory:
         held_bytes += held.entering * _OUTSIDE_BYTES
         if not self.groups:
             return held_bytes
-        packed = (one.bytes_for(itemsize, self.threads, self.cache_bytes) for one in held.packed)
+        packed = (
+            attention.bytes_for(itemsize, self.threads, self.cache_bytes)
+            for attention in held.packed
+        )
         return held_bytes + max(packed, default=0) + held.leaving * _OUTSIDE_BYTES
 
     def runs_bytes(self, runs: Sequence[tuple[HeldResults, int]]) -> int:

@@ -40,8 +40,8 @@ class PictureTrash(QObject):
             left = [
                 picture.path for picture in trashed if not restore(picture.trash_path, picture.path)
             ]
-            for one in trashed:
-                for sidecar in one.beside:
+            for picture in trashed:
+                for sidecar in picture.beside:
                     restore(sidecar.trash_path, sidecar.path)
             return left
 

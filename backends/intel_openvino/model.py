@@ -46,7 +46,9 @@ def read_with_weights(
     """
     graph = ModelProto.FromString(model_bytes)
     blocks = _Products(graph, apart).without_blocks()
-    weights = {**weights, **{name: a for one in apart.values() for name, a in one.arrays.items()}}
+    weights = dict(weights)
+    for offsets in apart.values():
+        weights.update(offsets.arrays)
     _turn_weights_into_inputs(graph)
     model = core.read_model(graph.SerializeToString())
     for parameter in model.get_parameters():

@@ -144,7 +144,9 @@ class Compiler:
         for network, precision in networks:
             prepared = self.prepared(network, precision)
             operators = self._operators_for(network.weights, precision)
-            held = self._counted.of(network, operators, precision, lambda one=prepared: one.graph)
+            held = self._counted.of(
+                network, operators, precision, lambda prepared=prepared: prepared.graph
+            )
             runs.append((held, precision.dtype.itemsize))
         return self.backend.working_memory(self.device).runs_bytes(runs)
 

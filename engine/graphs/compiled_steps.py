@@ -247,7 +247,7 @@ class _Compiler:
             self._append(COPY, (scaled,), {turned: numbers})
             keys = turned
         batch, length, width = self._shapes[node.input[1]]
-        heads = next(one.i for one in node.attribute if one.name in _HEADS)
+        heads = next(attribute.i for attribute in node.attribute if attribute.name in _HEADS)
         packs = packed_attention(batch * heads, length, width // heads)
         taken = tuple(name for name in (queries, keys, *rest) if name)
         by_heads = {f"{made}:heads": sizes[made]}

@@ -47,7 +47,8 @@ def shared_buffers(
     steps = joined_steps(compiled, rounds=run.rounds)
     order = _by_first_inputs(steps, compiled.leaving)
     apart = () if run.rounds else compiled.leaving
-    of_any, of_one = (list(_lives(order, apart, of_one_size=one)) for one in (False, True))
+    of_any = list(_lives(order, apart, of_one_size=False))
+    of_one = list(_lives(order, apart, of_one_size=True))
     packed = frozenset(step.packs for step in steps if step.packs)
     return _shared(of_any) + _at_once(of_one), packed
 
@@ -73,7 +74,7 @@ def _by_first_inputs(steps: Sequence[Step], leaving: Sequence[str]) -> list[Step
             seen.add(number)
             waiting.append((number, True))
             needed = dict.fromkeys(makers[name] for name in step.taken if name in makers)
-            waiting += ((one, False) for one in reversed(needed) if one not in seen)
+            waiting += ((maker, False) for maker in reversed(needed) if maker not in seen)
     return order
 
 
@@ -99,7 +100,7 @@ def _lives(steps: Sequence[Step], apart: Iterable[str], *, of_one_size: bool) ->
 def _at_once(lives: Sequence[_Life]) -> int:
     """Return the most numbers of results that are held at once."""
     firsts = {life.first for life in lives}
-    held = (sum(one.size for one in lives if one.first <= n <= one.last) for n in firsts)
+    held = (sum(life.size for life in lives if life.first <= n <= life.last) for n in firsts)
     return max(held, default=0)
 
 
@@ -107,7 +108,7 @@ def _shared(lives: Iterable[_Life]) -> int:
     """Return the sum of the buffers that are given to results with these lives."""
     buffers: list[_Life] = []
     for life in sorted(lives, key=attrgetter("first", "last")):
-        held = next((one for one in buffers if one.last < life.first), None)
+        held = next((buffer for buffer in buffers if buffer.last < life.first), None)
         if held is None:
             buffers.append(replace(life))
         else:

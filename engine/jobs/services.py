@@ -188,9 +188,9 @@ class JobServices:
 
     def want_hashes(self, checkpoint: IdentifiedCheckpoint) -> None:
         """Have all checkpoints of a job hashed in the background, as `want_hash` does."""
-        for one in (checkpoint, checkpoint.last.refiner, *checkpoint.second_checkpoints):
-            if one is not None:
-                self.want_hash(one)
+        refiner = checkpoint.last.refiner
+        for used in filter(None, (checkpoint, refiner, *checkpoint.second_checkpoints)):
+            self.want_hash(used)
 
     def hash_loras(self) -> None:
         """Have the LoRAs in the folders hashed while no job runs, those of the last call instead.

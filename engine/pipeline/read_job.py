@@ -146,7 +146,9 @@ def read_job(job: ResolvedJob) -> ReadJob:
     request = job.request
     tool = request.convention.name
     changes = changes_of(request.denoiser_options, request.guidance_options, tool)
-    changed = job.checkpoint.with_each(lambda one: one.with_changes(changes), refiner=True)
+    changed = job.checkpoint.with_each(
+        lambda checkpoint: checkpoint.with_changes(changes), refiner=True
+    )
     job = replace(job, checkpoint=changed)
     controls = NO_LAYERS
     if request.controls or follows_map(job.checkpoint):

@@ -195,7 +195,7 @@ def keep_open(section: Section, name: str, memory: SessionMemory) -> None:
     """Keep whether a person leaves a section open, for the next start."""
 
     def keep(is_open: bool) -> None:
-        others = tuple(one for one in memory.layout.sections if one != name)
+        others = tuple(other for other in memory.layout.sections if other != name)
         memory.keep_layout(sections=(*others, name) if is_open else others)
 
     section.folded.connect(keep)
