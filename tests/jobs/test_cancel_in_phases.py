@@ -7,13 +7,8 @@ import msgspec
 import pytest
 
 from backends.base import (
-    Artifact,
-    Cancellation,
-    Device,
     DType,
     Graph,
-    Progress,
-    Session,
 )
 from backends.registry import BACKENDS
 from engine.api.request import GenerateRequest
@@ -145,18 +140,9 @@ class Stubborn(CountingBackend):
         super().__init__()
         self._network, self._token = network, token
 
-    def load(
-        self,
-        graph: Graph,
-        artifact: Artifact | None,
-        device: Device,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Session:
-        session = super().load(graph, artifact, device, progress, cancel)
+    def after_load(self, graph: Graph) -> None:
         if graph.name == self._network:
             self._token.cancel()
-        return session
 
 
 @pytest.mark.parametrize("network", ["text_encoder", "denoiser", "vae_decoder"])

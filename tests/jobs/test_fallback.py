@@ -10,18 +10,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from backends.base import (
-    Array,
-    Artifact,
     BackendError,
     Cancellation,
     Device,
-    Feeds,
     Graph,
     MemoryInfo,
     OperatorSet,
     Precision,
-    Progress,
-    Session,
 )
 from backends.null import NullSession, Script
 from engine.api.control import ControlLayer
@@ -229,26 +224,11 @@ class GoneAfter(CountingBackend):
         super().__init__()
         self.left = runs
 
-    def load(
-        self,
-        graph: Graph,
-        artifact: Artifact | None,
-        device: Device,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Session:
-        session = super().load(graph, artifact, device, progress, cancel)
-        run = session.run
-
-        def counted(feeds: Feeds) -> dict[str, Array]:
-            if graph.name == "denoiser":
-                self.left -= 1
-                if self.left < 0:
-                    raise GONE
-            return run(feeds)
-
-        session.run = counted
-        return session
+    def before_run(self, graph: Graph) -> None:
+        if graph.name == "denoiser":
+            self.left -= 1
+            if self.left < 0:
+                raise GONE
 
 
 def test_a_device_that_vanishes_loses_no_picture(
@@ -413,17 +393,9 @@ class FullOnce(CountingBackend):
         super().__init__()
         self._residency = residency
 
-    def load(
-        self,
-        graph: Graph,
-        artifact: Artifact | None,
-        device: Device,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Session:
+    def before_load(self, graph: Graph) -> None:
         if graph.name == "denoiser" and self._residency.weight_bytes(on_host=True):
             raise FULL
-        return super().load(graph, artifact, device, progress, cancel)
 
 
 def test_resident_networks_are_released_for_the_second_try(hardware: Hardware) -> None:

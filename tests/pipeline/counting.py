@@ -20,7 +20,8 @@ from backends.null import NullBackend, Script
 class CountingBackend(NullBackend):
     """`loads` lists every network loaded, `open_now` those not closed, `most_open` the worst.
 
-    `beside` has the networks that were open when another was loaded, with it.
+    `beside` has the networks that were open when another was loaded, with it. A kind of device
+    overrides what happens around a load and a run.
     """
 
     def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
@@ -39,6 +40,7 @@ class CountingBackend(NullBackend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
+        self.before_load(graph)
         session = super().load(graph, artifact, device, progress, cancel)
         self.graphs.append(graph)
         self.loads.append((graph.name, graph.precision))
@@ -46,17 +48,34 @@ class CountingBackend(NullBackend):
         self.most_open = max(self.most_open, len(self.open_now))
         if len(self.open_now) > 1:
             self.beside.add(frozenset(self.open_now))
-        return _CountedSession(session, graph.name, self.open_now)
+        self.after_load(graph)
+        return _CountedSession(session, graph, self)
+
+    def before_load(self, graph: Graph) -> None:
+        """Do nothing; a device may raise, and then loads nothing."""
+
+    def after_load(self, graph: Graph) -> None:
+        """Do nothing; called once a network is loaded."""
+
+    def before_run(self, graph: Graph) -> None:
+        """Do nothing; a device may raise, and then runs nothing."""
+
+    def after_run(self, graph: Graph) -> None:
+        """Do nothing; called once a network has run."""
 
 
 class _CountedSession:
-    def __init__(self, session: Session, name: str, open_now: list[str]) -> None:
+    def __init__(self, session: Session, graph: Graph, backend: CountingBackend) -> None:
         self.inputs, self.outputs = session.inputs, session.outputs
-        self._session, self._name, self._open_now = session, name, open_now
+        self._session, self._graph, self._backend = session, graph, backend
+        self._name, self._open_now = graph.name, backend.open_now
 
     def run(self, feeds: Feeds) -> dict[str, Array]:
         assert self._name in self._open_now, "run after close"
-        return self._session.run(feeds)
+        self._backend.before_run(self._graph)
+        made = self._session.run(feeds)
+        self._backend.after_run(self._graph)
+        return made
 
     def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
         assert self._name in self._open_now, "run after close"

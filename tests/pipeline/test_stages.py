@@ -12,14 +12,11 @@ import pytest
 
 from backends.base import (
     Array,
-    Artifact,
     BackendError,
-    Cancellation,
     Device,
     Graph,
     OperatorSet,
     Precision,
-    Progress,
     Session,
     ShapeSupport,
 )
@@ -186,17 +183,9 @@ def test_a_network_that_failed_does_not_stay(tmp_path: Path, decoder: Network) -
 class FullBeside(CountingBackend):
     """Has room for one network at a time."""
 
-    def load(
-        self,
-        graph: Graph,
-        artifact: Artifact | None,
-        device: Device,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Session:
+    def before_load(self, graph: Graph) -> None:
         if self.open_now:
             raise BackendError("cannot allocate 3 GB", out_of_memory=True)
-        return super().load(graph, artifact, device, progress, cancel)
 
 
 def test_kept_networks_make_room_and_no_latent_is_made_again(tiny: Path) -> None:
@@ -245,19 +234,11 @@ class Card(CountingBackend):
     def operators(self, device: Device) -> OperatorSet:
         return replace(super().operators(device), streams=True)
 
-    def load(
-        self,
-        graph: Graph,
-        artifact: Artifact | None,
-        device: Device,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Session:
+    def before_load(self, graph: Graph) -> None:
         streams = graph.room_bytes is not None
         self.streamed.append((graph.name, streams))
         if graph.name in self.too_large and not streams:
             raise BackendError("cannot allocate 3 GB", out_of_memory=True)
-        return super().load(graph, artifact, device, progress, cancel)
 
 
 def test_a_network_too_large_for_a_card_is_streamed_for_the_rest_of_a_job(tiny: Path) -> None:
