@@ -70,7 +70,8 @@ from app.library.wildcards import WildcardStore
 from app.notices.notices import NoticeState
 from app.paths import Paths, pictures_folder
 from app.queue.batch import Batch
-from app.queue.job_queue import Job, JobQueue, JobState
+from app.queue.job_queue import JobQueue
+from app.queue.jobs import Job, JobState
 from app.queue.pace import Pace
 from app.queue.progress import ProgressState
 from app.settings_state import SettingsState

@@ -15,8 +15,8 @@ from app.library.kept_pictures import move_picture
 from app.notices.kinds import KINDS
 from app.notices.notices import Notice, NoticeState
 from app.notices.remedies import NoticeAction
-from app.queue.job_queue import Job, JobQueue, random_seed
-from app.queue.jobs import JobRequest
+from app.queue.job_queue import JobQueue, random_seed
+from app.queue.jobs import Job, JobRequest
 from app.view import ViewState
 from engine.api.remedies import MakeSmaller, MoveKept, PartFile, SupplyParts
 from engine.api.request import GenerateRequest

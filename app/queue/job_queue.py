@@ -41,7 +41,7 @@ from app.queue.jobs import (
 )
 from app.queue.queue_journal import queue_journal
 from app.queue.submission import check_request, check_room
-from app.queue.turns import Turns
+from app.queue.turns import TURN_S, Turns
 from app.storage.journal import Journal, JournalWriter
 from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
 from engine.api.request import GenerateRequest
@@ -51,11 +51,8 @@ from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 
-__all__ = ["Job", "JobQueue", "JobState"]
-
 # The range of random seeds in other tools; any seed up to MAX_SEED may be given.
 _RANDOM_SEEDS = 2**32
-_TURN_S = 0.004
 # Jobs of a batch that one entry adds to the list, which takes 2 ms.
 _SUBMIT_AT_ONCE = 1000
 
@@ -289,8 +286,8 @@ class JobQueue(QObject):
             self._continue.start()
 
     def _take_turn(self) -> None:
-        """Apply durable entries for at most `_TURN_S`; schedule another turn if some are left."""
-        deadline = time.perf_counter() + _TURN_S
+        """Apply durable entries for at most `TURN_S`; schedule another turn if some are left."""
+        deadline = time.perf_counter() + TURN_S
         while self._untold or (self._pending and self._pending[0][0] <= self._durable):
             if time.perf_counter() > deadline:
                 self._continue.start()

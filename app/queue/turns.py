@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, QTimer
 
-# As long as that, work that was asked for goes on in one turn.
-_TURN_S = 0.004
+# The time that work takes in one turn.
+TURN_S = 0.004
 
 
 class Turns(QObject):
@@ -33,7 +33,7 @@ class Turns(QObject):
                 pass
 
     def _go_on(self) -> None:
-        until = time.perf_counter() + _TURN_S
+        until = time.perf_counter() + TURN_S
         while self._work:
             for _ in self._work[0]:
                 if time.perf_counter() >= until:

@@ -15,7 +15,8 @@ from app.engine.client import EngineClient
 from app.engine.connection import EngineCommand
 from app.engine.process import EngineProcess, EngineState
 from app.paths import Paths, find_paths
-from app.queue.job_queue import Job, JobQueue
+from app.queue.job_queue import JobQueue
+from app.queue.jobs import Job
 from engine.api.messages import JobProgress
 from engine.api.request import GenerateRequest
 

@@ -20,7 +20,8 @@ from PySide6.QtCore import QTimer
 from app.engine.connection import EngineCommand
 from app.engine.end import EngineEnd
 from app.engine.process import Supervision, engine_command
-from app.queue.job_queue import JobQueue, JobState
+from app.queue.job_queue import JobQueue
+from app.queue.jobs import JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise

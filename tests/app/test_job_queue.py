@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.engine.client import EngineClient
 from app.engine.process import EngineState
-from app.queue.job_queue import Job, JobQueue, JobState
+from app.queue.job_queue import JobQueue
+from app.queue.jobs import Job, JobState
 from app.queue.submission import MAX_WAITING
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import CancelJob, ImageSaved, JobCancelled, JobFailed, RunJob

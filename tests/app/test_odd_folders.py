@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.connection import EngineCommand
-from app.queue.job_queue import JobState
+from app.queue.jobs import JobState
 from tests.app.everything import picture_ids
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK

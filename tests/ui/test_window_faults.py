@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from app.form.presets import PresetPart
-from app.queue.job_queue import JobState
+from app.queue.jobs import JobState
 from tests.app.fake_engine import Plan
 from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app.engine.process import EngineState
 from app.notices.wording import worded
-from app.queue.job_queue import Job, batch_of
-from app.queue.jobs import JobState
+from app.queue.job_queue import batch_of
+from app.queue.jobs import Job, JobState
 from app.session import Session
 from engine.api.values import Phase
 from ui.job_labels import job_title
