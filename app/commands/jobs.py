@@ -31,7 +31,7 @@ class JobCommands(QObject):
         return sum(job.state is JobState.WAITING for job in self._state.queue.jobs)
 
     def make_again(self) -> None:
-        """Queue the request of which it was told last that its pictures exist already."""
+        """Queue the request whose pictures were last said to exist already."""
         self._making.make_again()
 
     def generate(self, *, front: bool = False) -> None:

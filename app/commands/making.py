@@ -36,7 +36,7 @@ class Making(QObject):
         self.newest = ""
         # Requests of submitted jobs that the queue has not added yet, by job.
         self._untold: dict[str, GenerateRequest] = {}
-        # What exists already, as was told last.
+        # The request whose pictures were last said to exist already.
         self._repeated: GenerateRequest | None = None
         # Numbers of the requests whose existing pictures are being looked for.
         self._looking: set[int] = set()
@@ -44,7 +44,7 @@ class Making(QObject):
         self._queue.job_added.connect(self._on_job_added)
 
     def make_again(self) -> None:
-        """Queue the request of which it was told last that its pictures exist already."""
+        """Queue the request whose pictures were last said to exist already."""
         if self._repeated is not None:
             self._submit(self._repeated, front=False)
 

@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 
 
 class UsedPictures:
-    """The list of files that jobs had. Its first line is the time at which it began, in s.
+    """The list of files that jobs used. Its first line is the time when it was begun, in s.
 
-    Files that are older than the list are kept, as are all where it cannot be written.
+    Files older than the list are never removed; while it cannot be written, no file is.
     """
 
     def __init__(self, state: Path) -> None:

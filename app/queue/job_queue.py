@@ -95,7 +95,7 @@ class JobQueue(QObject):
         # Entries that are being written, each with its number.
         self._pending: deque[tuple[int, Entry]] = deque()
         self._durable = 0
-        # Signals of applied entries, to be emitted before the next entry is applied.
+        # Signals of applied entries, which are emitted before the next entry is applied.
         self._untold: deque[tuple[SignalInstance, tuple[Job | str, ...]]] = deque()
         # A Started entry is being written.
         self._starting = False

@@ -168,7 +168,7 @@ class PreparedNetwork:
     ) -> Session:
         """Load the network and return its session.
 
-        Of weights that are read in place or streamed, `room_bytes` are held all the same.
+        Where weights are read in place or streamed, `room_bytes` of them are held nevertheless.
         `report(done, total)` counts bytes of converted weights. Raises EngineError (backend failed,
         refit failed, out of memory, checkpoint corrupt, not found or unreadable, disk full) or
         Cancelled.

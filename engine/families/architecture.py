@@ -151,7 +151,7 @@ class DenoiserModel(Protocol):
         ...
 
     def reference_layers(self, weight: float) -> tuple[str, ...]:
-        """Return those of them that attend to a reference picture of this weight, if any do."""
+        """Return the self-attention layers that attend to a reference of this weight, if any do."""
         ...
 
     def timestep_inputs(self, timestep: float, guidance: float = ...) -> dict[str, Array]:

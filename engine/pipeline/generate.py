@@ -210,7 +210,7 @@ class Generation:
                 vae = self._vaes[pass_.second.number]
                 canvas, handover = self._enlarging.canvas(pass_.second, latent, vae), Handover()
             elif latent is not None:
-                continue  # the refiner is left no step
+                continue  # no step is left for the refiner
             if pass_.takes_no_step:
                 latent = None
                 continue

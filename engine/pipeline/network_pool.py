@@ -159,8 +159,9 @@ class NetworkPool:
     def way_with_less(self, networks: Sequence[Network]) -> Callable[[], None] | None:
         """Return what to do before `networks`, which ran out of memory, are run again.
 
-        That is to free all other networks; where they were, to stream the weights of these, if the
-        device can and they are not. None if nothing is left to do.
+        Where networks take turns already and the device can stream weights, those of `networks` are
+        streamed from then on; else, the first time, all networks are freed. None if nothing is left
+        to do.
         """
         if in_turns(self.memory) == self.memory and self._can_stream(networks):
             return partial(self._stream, networks)
