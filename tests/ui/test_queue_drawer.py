@@ -284,6 +284,36 @@ def test_a_selection_of_many_jobs_stays_with_them_and_qt_keeps_none_of_their_pla
     assert max(kept) < 10
 
 
+def test_a_selection_of_many_jobs_with_copies_between_asks_for_few_rows(
+    make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, asked = QueueItemModel.rowCount, list[int]()
+
+    def counted(model: QueueItemModel, parent: Index | None = None) -> int:
+        asked.append(1)
+        return count(model, parent)
+
+    # Before there is a model: Qt looks its methods up once.
+    monkeypatch.setattr(QueueItemModel, "rowCount", counted)
+    desk = make_desk()
+    desk.start()
+    desk.session.jobs_in_queue.pause(paused=True)
+    desk.session.generation.count = 600
+    desk.session.jobs.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == 600)
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer, jobs = desk.window.queue, [job.id for job in desk.queue.jobs]
+    drawer.list.selectAll()
+    desk.session.jobs_in_queue.duplicate(jobs)
+    desk.wait(lambda: drawer.jobs.rowCount() == 1200)
+    # Each job that was selected is a range of its own now.
+    drawer.jobs.rearranging.emit()
+    asked.clear()
+    drawer.jobs.layoutChanged.emit()
+    assert [job.id for job in drawer.list.selected] == jobs
+    assert len(asked) < 100
+
+
 def rows_first(drawer: QueueDrawer) -> str:
     job = drawer.jobs.job_at(0)
     assert job is not None

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
 
 from PySide6.QtCore import (
     QEvent,
-    QItemSelection,
     QItemSelectionModel,
-    QItemSelectionRange,
     QModelIndex,
     QPoint,
     QSignalBlocker,
@@ -128,16 +126,14 @@ class QueueList(QListView):
     def _select_again(self) -> None:
         """Select the jobs that were selected, or what follows the current one."""
         if self._kept:
-            selection = QItemSelection()
-            rows = self._jobs.rows_of(self._kept)
-            # In a range, a row less its place among the rows is the same.
-            for _, group in groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
-                together = [row for _, row in group]
-                top, bottom = map(self._jobs.index, (together[0], together[-1]))
-                selection.append(QItemSelectionRange(top, bottom))
+            selection = self._jobs.selection_of(self._kept)
             self._kept = frozenset()
             chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect
-            self.selectionModel().select(selection, chosen)
+            # Told, the view would look for the place of each range, of which copies behind each
+            # of many jobs make as many as jobs. All rows are drawn anew in any case.
+            with QSignalBlocker(self.selectionModel()):
+                self.selectionModel().select(selection, chosen)
+            self.viewport().update()
         self._select_what_follows()
 
     def _select_what_follows(self) -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QItemSelection,
+    QItemSelectionRange,
     QMimeData,
     QModelIndex,
     QObject,
@@ -82,9 +85,17 @@ class QueueItemModel(QAbstractListModel):
         """Return the jobs of the rows from `top` to `bottom`, both included."""
         return self._ids[top : bottom + 1]
 
-    def rows_of(self, jobs: Set[str]) -> list[int]:
-        """Return the rows of those jobs that have one, in ascending order."""
-        return [row for row, name in enumerate(self._ids) if name in jobs]
+    def selection_of(self, jobs: Set[str]) -> QItemSelection:
+        """Return a selection of those jobs that have a row; neighbours are one range."""
+        rows = (row for row, name in enumerate(self._ids) if name in jobs)
+        selection = QItemSelection()
+        # In a range, a row less its place among the rows is the same.
+        for _, group in groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
+            together = [row for _, row in group]
+            # Qt's `index` asks whether there is such a row, for each of many.
+            top, bottom = (self.createIndex(row, 0) for row in (together[0], together[-1]))
+            selection.append(QItemSelectionRange(top, bottom))
+        return selection
 
     def rowCount(self, parent: Index | None = None) -> int:  # noqa: N802 (Qt's name)
         """Return the number of rows."""
