@@ -1,11 +1,9 @@
 """The engine process: its start, the handling of commands, and its end."""
 
-import argparse
 import faulthandler
 import os
 import signal
 import threading
-from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -38,7 +36,6 @@ from engine.api.wire import FrameParser, WireError, decode_command
 from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.packs import use_packs
 from engine.parent import die_with_parent
-from engine.priority import yield_to_others
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
@@ -55,17 +52,12 @@ _READER, _ANSWERER = "commands", "queries"
 _NEEDED = frozenset({_READER, _ANSWERER})
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Serve the app on this process's stdin and stdout, and end the process.
+def run_engine(parent: int | None) -> NoReturn:
+    """Serve the app, whose process id is `parent` where it started this one, and end the process.
 
     Exit status 0 when the app went away or sent Shutdown, 1 for a failure or where something
     hung and had to be ended.
     """
-    parser = argparse.ArgumentParser(prog="engine", description="The engine process.")
-    parser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
-    parent = parser.parse_args(arguments).parent
-    # Pictures take all of the processor, and the window must still answer at once.
-    yield_to_others()
     keep_heap_compact(LARGE_RESULT)
     engine = Engine(take_stdio(), use_packs().problems)
     faulthandler.enable(_STDERR)

@@ -5,6 +5,7 @@ import random
 import shutil
 import signal
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 _PICTURES = (".png", ".jpg", ".webp")
@@ -28,7 +29,8 @@ class Disorder:
 
     def kill_engine(self, application: int) -> None:
         """Kill the engine of this application at once."""
-        for pid in _children(application):
+        # The processes that the application waits for wait for the engine themselves.
+        for pid in chain.from_iterable(map(_children, _children(application))):
             with suppress(OSError):
                 if b"engine" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                     os.kill(pid, signal.SIGKILL)

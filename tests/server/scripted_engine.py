@@ -51,6 +51,7 @@ def main(plan: Plan) -> None:
     if plan.missing:
         sys.modules[plan.missing] = None  # pyright: ignore[reportArgumentType]
     from engine.server import job_line, outbox, process
+    from engine.server import main as serve
 
     process.GRACE_S = plan.grace_s
     if plan.limit_bytes is not None:
@@ -63,7 +64,7 @@ def main(plan: Plan) -> None:
         _add_family(module)
     if plan.preferred:
         _prefer_null_backend()
-    process.main(sys.argv[2:])
+    serve(sys.argv[2:])
 
 
 def _fail(self: object, job: str) -> None:
