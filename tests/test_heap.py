@@ -27,7 +27,7 @@ say_outside()
 ENGINE = """
 from engine.server import process
 process.Engine.serve = lambda _engine: say_outside() or 0
-process.main([])
+process.run_engine(None)
 """
 STARTS = {
     "function": "from engine.heap import keep_heap_compact; keep_heap_compact(64 << 10)",

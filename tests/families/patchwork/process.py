@@ -7,10 +7,10 @@ from pathlib import Path
 def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[3]))
     from engine.families.registry import FAMILIES
-    from engine.server import process
+    from engine.server import main as serve
 
     FAMILIES.add("tests.families.patchwork")
-    process.main(sys.argv[1:])
+    serve(sys.argv[1:])
 
 
 if __name__ == "__main__":
