@@ -24,7 +24,7 @@ from engine.families.running import EncoderRunner
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.prompts.conditioning import PromptConditioning
-from engine.families.shared.prompts.prompt_embeddings import PromptEmbeddings
+from engine.families.shared.prompts.prompt_embeddings import PromptEmbeddings, same_arrays
 from engine.families.shared.t5.clip_and_t5 import ClipNames
 from engine.families.shared.t5.text_encoding import T5Text, T5TextPlan
 from engine.graphs.clip_text import ClipTextConfig
@@ -151,7 +151,9 @@ class Sd3Context:
     t5: PromptEmbeddings | None
     blank: int
     width: int
-    _inputs: tuple[tuple[int, ...], Mapping[str, Array]] | None = field(default=None, init=False)
+    # What the last inputs were made of, by identity: held, so that no other array takes its place.
+    _made_of: Sequence[Array | None] = field(default=(), init=False)
+    _inputs: Mapping[str, Array] = field(default_factory=dict[str, Array], init=False)
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -164,13 +166,13 @@ class Sd3Context:
         """Return `context` [contexts, positions, width] and `pooled` [contexts, width], float32."""
         clip = self.clip.context(evaluation, guided=guided)
         states = self.t5.at(evaluation, guided=guided) if self.t5 else None
-        known, key = self._inputs, (id(clip), id(states))
+        made_of = clip, states
         pooled = [encoder.pooled_at(evaluation, guided=guided) for encoder in self.clip.encoders]
         whole = np.concatenate([array for array in pooled if array is not None], axis=1)
-        if known is None or known[0] != key or (known[1]["pooled"] != whole).any():
-            context = self._joined(clip, states)
-            known = self._inputs = (key, {"context": context, "pooled": whole})
-        return known[1]
+        if not same_arrays(self._made_of, made_of) or (self._inputs["pooled"] != whole).any():
+            self._inputs = {"context": self._joined(clip, states), "pooled": whole}
+            self._made_of = made_of
+        return self._inputs
 
     def _joined(self, clip: Array, states: Array | None) -> Array:
         wide = np.pad(clip, ((0, 0), (0, 0), (0, self.width - clip.shape[2])))

@@ -9,7 +9,7 @@ import numpy as np
 from backends.base import Array
 from engine.api.record import ResolvedRequest
 from engine.families.shared.prompts.emphasis import Embeddings
-from engine.families.shared.prompts.prompt_embeddings import PromptEmbeddings
+from engine.families.shared.prompts.prompt_embeddings import PromptEmbeddings, same_arrays
 
 
 class PooledInputs(Protocol):
@@ -60,7 +60,7 @@ class PromptConditioning:
         if len(found) == 1:
             return found[0]
         known = self._context
-        if known is None or any(a is not b for a, b in zip(found, known[0], strict=True)):
+        if known is None or not same_arrays(found, known[0]):
             known = self._context = (found, np.concatenate(found, axis=2))
         return known[1]
 

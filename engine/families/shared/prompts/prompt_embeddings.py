@@ -273,3 +273,8 @@ def first_problem(prompts: Mapping[Any, PromptEmbeddings]) -> str | None:
     """Return the reason that embeddings are invalid, such as NaN, or None."""
     texts = (text for prompt in prompts.values() for text in prompt.all_texts())
     return next(filter(None, map(result_checks.numbers, texts)), None)
+
+
+def same_arrays(found: Sequence[Embeddings | None], known: Sequence[Embeddings | None]) -> bool:
+    """Return True if these are the same objects, in the same order, as those that are held."""
+    return len(found) == len(known) and all(a is b for a, b in zip(found, known, strict=True))

@@ -33,6 +33,7 @@ from engine.families.shared.prompts.prompt_embeddings import (
     RunEncoder,
     encode,
     first_problem,
+    same_arrays,
 )
 from engine.families.shared.prompts.prompt_tokens import (
     AttentionMask,
@@ -211,7 +212,9 @@ class MaskedContext:
 
     sides: tuple[_Side, ...]
     keeps_padding: bool
-    _inputs: tuple[tuple[object, ...], Mapping[str, Array]] | None = field(default=None, init=False)
+    # What the last inputs were made of, by identity: held, so that no other array takes its place.
+    _made_of: tuple[int, Sequence[Array]] = field(default=(0, ()), init=False)
+    _inputs: Mapping[str, Array] = field(default_factory=dict[str, Array], init=False)
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -228,12 +231,11 @@ class MaskedContext:
         sides = (self.sides[0], self.sides[-1]) if guided else self.sides[:1]
         states = [side.states.at(evaluation, guided=False) for side in sides]
         patches = (request.height // _SIDE) * (request.width // _SIDE)
-        known = self._inputs
-        key = (*map(id, states), patches)
-        if known is None or known[0] != key:
+        if self._made_of[0] != patches or not same_arrays(self._made_of[1], states):
             masks = [side.mask.at(evaluation, guided=False)[..., 0] for side in sides]
-            known = self._inputs = (key, self._made(states, masks, patches))
-        return known[1]
+            self._inputs = self._made(states, masks, patches)
+            self._made_of = patches, states
+        return self._inputs
 
     def _made(
         self, states: Sequence[Array], masks: Sequence[Array], patches: int
