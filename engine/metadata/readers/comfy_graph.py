@@ -7,8 +7,9 @@ and hundreds of thousands of nodes: a walk visits each node once.
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from engine.metadata.json_text import as_list, as_object
 
@@ -17,18 +18,29 @@ HELD = (
     "value", "text", "string", "prompt", "seed", "noise_seed", "int", "float", "number", "Value",
     "Number", "any", "anything", "Text", "STRING", "str", "Value_Int", "Value_Float",
 )  # fmt: skip
+# rgthree's contexts, and their outputs, which are called like their inputs (`context_utils.py`).
+CONTEXTS = frozenset(
+    {
+        "Context (rgthree)", "Context Big (rgthree)", "Context Switch (rgthree)",
+        "Context Switch Big (rgthree)",
+    }
+)  # fmt: skip
+_CONTEXT_OUTPUTS = (
+    "base_ctx", "model", "clip", "vae", "positive", "negative", "latent", "images", "seed",
+    "steps", "step_refiner", "cfg", "ckpt_name", "sampler", "scheduler", "clip_width",
+    "clip_height", "text_pos_g", "text_pos_l", "text_neg_g", "text_neg_l", "mask", "control_net",
+)  # fmt: skip
 # Nodes that pass on their inputs.
-TRANSPARENT = frozenset(
+TRANSPARENT = CONTEXTS | frozenset(
     {
         "Reroute", "ToBasicPipe", "FromBasicPipe", "FromBasicPipe_v2", "EditBasicPipe",
-        "Context (rgthree)", "Context Big (rgthree)", "Context Switch (rgthree)",
         "ToDetailerPipe", "FromDetailerPipe", "FromDetailerPipe_v2", "BasicPipeToDetailerPipe",
         "DetailerPipeToBasicPipe", "easy pipeIn", "easy pipeOut",
     }
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 # Inputs that bundle several values under their names.
-_BUNDLES = frozenset({"pipe", "ctx", "context", "bus"})
+_BUNDLES = frozenset({"pipe", "ctx", "context", "bus", "tuple"})
 # Words that change the meaning of an input's name: `upscale_model`, `clip_vision`.
 _OTHER_THINGS = frozenset(
     {
@@ -50,19 +62,36 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """All nodes by name, in the order of the file."""
+    """All nodes by name, in the order of the file.
+
+    `passed` are the links that reroutes and switches pass on, by the names of these nodes.
+    """
 
     nodes: Mapping[str, Node]
+    passed: Mapping[str, list[object]]
 
     def source(self, node: Node, key: str) -> Node | None:
-        """Return the node that an input is linked to; None for a value or a dangling link."""
-        link = as_list(node.inputs.get(key))
+        """Return the node that an input is linked to; None for a value or a dangling link.
+
+        Reroutes and switches are passed.
+        """
+        link = self._link(node, key)
         return self.nodes.get(str(link[0])) if len(link) == 2 else None
 
     def output(self, node: Node, key: str) -> int:
         """Return the index of the linked node's output; 0 if the link does not state it."""
-        link = as_list(node.inputs.get(key))
+        link = self._link(node, key)
         return link[1] if len(link) == 2 and isinstance(link[1], int) else 0
+
+    def _link(self, node: Node, key: str) -> list[object]:
+        """Return an input's link, followed through reroutes and switches; empty for a value."""
+        link = as_list(node.inputs.get(key))
+        for _ in range(_MAX_HOPS):
+            before = self.passed.get(str(link[0])) if len(link) == 2 else None
+            if before is None:
+                break
+            link = before
+        return link
 
     def input_of(self, node: Node, role: str) -> str | None:
         """Return the linked input's name for a role ("model", "negative"); None if there is none.
@@ -90,11 +119,33 @@ class Graph:
                 value = node.inputs.get(key)
                 # A dangling link is not a value.
                 return None if isinstance(value, list) else value
+            if source.kind in CONTEXTS:
+                place = self.in_context(node, key)
+                if place is None:
+                    return None
+                node, key = place
+                continue
             source = self._unbundled(source, key)
             held = next((name for name in (key, *HELD) if name in source.inputs), None)
             if held is None:
                 return None
             node, key = source, held
+        return None
+
+    def in_context(self, node: Node, key: str) -> tuple[Node, str] | None:
+        """Return the context and its input that an input linked to a context gets; else None."""
+        context, output = self.source(node, key), self.output(node, key)
+        if not 0 <= output < len(_CONTEXT_OUTPUTS):
+            return None
+        name = _CONTEXT_OUTPUTS[output]
+        for _ in range(_MAX_HOPS):
+            if context is None or context.kind not in CONTEXTS:
+                return None
+            if name in context.inputs:
+                return context, name
+            here = context
+            before = (self.source(here, key) for key in here.inputs if "ctx" in key)
+            context = next(filter(None, before), None)
         return None
 
     def _unbundled(self, node: Node, key: str) -> Node:
@@ -113,10 +164,13 @@ class Graph:
             node = before
         return node
 
-    def upstream(self, start: Node, keys: tuple[str, ...] = ()) -> Iterator[tuple[Node, int]]:
+    def upstream(
+        self, start: Node, keys: tuple[str, ...] = (), without: frozenset[str] = frozenset()
+    ) -> Iterator[tuple[Node, int]]:
         """Yield the nodes that feed a node, nearest first, each once, with their distance.
 
-        With `keys`, only those connected through these inputs.
+        With `keys`, only those connected through these inputs; inputs called as in `without` are
+        not followed.
         """
         seen = {start.name}
         waiting = deque([(start, 0)])
@@ -125,7 +179,7 @@ class Graph:
             if distance:
                 yield node, distance
             for key in keys if keys and not distance else node.inputs:
-                source = self.source(node, key)
+                source = None if key in without else self.source(node, key)
                 if source is not None and source.name not in seen:
                     seen.add(source.name)
                     waiting.append((source, distance + 1))
@@ -143,6 +197,19 @@ class Graph:
             node = source
 
 
+def _passing(node: Node) -> Iterable[str]:
+    """Return the inputs of which a node passes on the first that is linked; none of most nodes."""
+    match node.kind:
+        case "Reroute":
+            return islice(node.inputs, 1)
+        case "Any Switch (rgthree)":
+            return sorted(node.inputs)
+        case "ImpactSwitch":
+            return (f"input{node.inputs.get('select')}",)
+        case _:
+            return ()
+
+
 def read_graph(document: Mapping[str, object]) -> Graph | None:
     """Return the graph of a JSON object; None if it holds no nodes."""
     nodes: dict[str, Node] = {}
@@ -151,4 +218,10 @@ def read_graph(document: Mapping[str, object]) -> Graph | None:
         kind = fields.get("class_type")
         if isinstance(kind, str):
             nodes[name] = Node(name, kind, as_object(fields.get("inputs")))
-    return Graph(nodes) if nodes else None
+    passed: dict[str, list[object]] = {}
+    for name, node in nodes.items():
+        links = (as_list(node.inputs.get(key)) for key in _passing(node))
+        linked = (link for link in links if len(link) == 2 and str(link[0]) in nodes)
+        if (link := next(linked, None)) is not None:
+            passed[name] = link
+    return Graph(nodes, passed) if nodes else None

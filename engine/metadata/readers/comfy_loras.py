@@ -18,6 +18,13 @@ TAG_READERS = frozenset(
         "SDXL Power Prompt - Positive (rgthree)",
     }
 )  # fmt: skip
+# Nodes that do nothing else, even without a LoRA: one whose LoRAs are all off changes nothing.
+LORA_LOADERS = frozenset(
+    {
+        "LoraLoader", "LoraLoaderModelOnly", "LoraLoader|pysssss", "CR Load LoRA",
+        "CR Apply LoRA Stack", "Power Lora Loader (rgthree)", "Lora Loader Stack (rgthree)",
+    }
+)  # fmt: skip
 _MODEL_STRENGTHS = ("strength_model", "lora_model_strength", "strength")
 _CLIP_STRENGTHS = ("strength_clip", "lora_clip_strength")
 _MOST = 50

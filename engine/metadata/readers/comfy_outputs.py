@@ -25,7 +25,17 @@ _OWN_VAE = "baked vae"
 _MAX_ENDINGS, _MAX_PASSES = 8, 16
 _MAX_PREFIX = 1000
 # Inputs that a sampler starts from: a latent, or a picture to be redrawn.
-_STARTS = ("latent_image", "image")
+_STARTS = ("latent_image", "image", "image_to_latent")
+# Bundles may hold an empty latent (Easy-Use, tinyterraNodes).
+_BUNDLED = ("pipe",)
+# Inputs of the nodes before a sampler through which no latent comes: a size may be that of a map,
+# and a loader may have ControlNets.
+_NO_STARTS = frozenset(
+    {
+        *LOADERS_SIZE, *SIZES_IN_WORDS, "width", "height", "batch_size", "model", "clip", "vae",
+        "positive", "negative", "lora_stack", "cnet_stack",
+    }
+)  # fmt: skip
 # Nodes between a sampler and the file that change nothing.
 _PLAIN = ("VAEDecode", "SaveImage", "PreviewImage", "Reroute")
 
@@ -128,15 +138,16 @@ def _sampling(graph: Graph, ending: Node, sampler: Node, is_kind: Kind) -> Sampl
         others.append(sampler)
     later: list[Node] = []
     for _ in range(_MAX_PASSES):
-        before = graph.upstream(sampler, _STARTS)
+        before = graph.upstream(sampler, _STARTS, _NO_STARTS)
         earlier = next((node for node, _ in before if is_kind(node)), None)
         if earlier is None or earlier.name in seen:
             break
         seen.add(earlier.name)
         later.insert(0, sampler)
         sampler = earlier
-    nodes = [node for node, _ in graph.upstream(sampler, _STARTS)]
-    latent = next((node for node in nodes if _has_size(node)), None)
+    nodes = [node for node, _ in graph.upstream(sampler, _STARTS, _NO_STARTS)]
+    bundled = (node for node, _ in graph.upstream(sampler, _BUNDLED, _NO_STARTS))
+    latent = next((node for node in (*nodes, *bundled) if _has_size(node)), None)
     has_init = any(node.kind.startswith(("LoadImage", "VAEEncode")) for node in nodes)
     picked = next((node for node in nodes if node.kind == "LatentFromBatch"), None)
     index = graph.value(picked, "batch_index") if picked else None

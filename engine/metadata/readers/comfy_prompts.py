@@ -7,7 +7,7 @@ from engine.metadata.readers.comfy_texts import read_text
 
 _MAX_HOPS = 256
 # Text inputs of text encoders; the first that exists counts.
-_TEXTS = ("text", "text_g", "prompt", "text_l", "clip_l", "t5xxl")
+_TEXTS = ("populated_text", "text", "text_g", "prompt", "text_l", "clip_l", "t5xxl")
 # Inputs that carry a node's conditioning; of a node that joins several, the first is used.
 _CONDITIONINGS = (
     "conditioning", "conditioning_to", "conditioning_1", "conditioning1", "cond", "cond1",

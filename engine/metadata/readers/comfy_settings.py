@@ -7,8 +7,9 @@ from typing import Self
 import msgspec
 
 from engine.api.lora import LoraChoice
+from engine.metadata.json_text import as_object
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
-from engine.metadata.readers.comfy_loras import TAG_READERS, loras_of
+from engine.metadata.readers.comfy_loras import LORA_LOADERS, TAG_READERS, loras_of
 from engine.metadata.readers.comfy_outputs import LOADERS_SIZE, SIZES_IN_WORDS, Sampling
 from engine.metadata.readers.denoiser_settings import (
     UNDERSTOOD_NODES,
@@ -49,8 +50,10 @@ def sampler_settings(
     """
     sampler = sampling.sampler
     nodes = [sampler, holder, graph.source(sampler, "noise"), sampling.latent]
-    drawn = graph.source(sampler, "sampler")
-    sigmas, others = _sigmas(graph, sampler)
+    drawn, changing = _drawn(graph, sampler)
+    sigmas, changed = _sigmas(graph, sampler)
+    unread = (source for node in (*nodes, drawn, sigmas) for source in _unread(graph, node))
+    others = (*changing, *changed, *unread)
     settings: dict[str, object] = {}
     for node in (*nodes, drawn, sigmas):
         for key in _setting_keys(graph, node) if node else ():
@@ -68,7 +71,7 @@ _LINKS = frozenset(
     {
         "model", "positive", "negative", "conditioning", "latent_image", "noise", "guider",
         "sampler", "sigmas", "vae", "clip", "control_after_generate", "model_type",
-        "preview_method", "vae_decode",
+        "preview_method", "vae_decode", "script",
     }
 )  # fmt: skip
 _KEYS = {"noise_seed": "seed", **dict(zip(LOADERS_SIZE, ("width", "height"), strict=True))}
@@ -79,6 +82,36 @@ def _setting_keys(graph: Graph, node: Node) -> Iterator[str]:
     """Yield the inputs of a node that are settings; of a loader of files only those of the size."""
     is_loader = _file(graph, node) is not None
     return (key for key in node.inputs if (key in _SIZE_KEYS if is_loader else key not in _LINKS))
+
+
+# The scripts of efficiency-nodes draw again, or change how a sampler draws.
+_SCRIPT = "script"
+_NEEDED = frozenset(
+    {"seed", "noise_seed", "steps", "cfg", "sampler_name", "scheduler", "denoise", _SCRIPT}
+)
+
+
+def _unread(graph: Graph, node: Node | None) -> Iterator[Node]:
+    """Yield the nodes that state or change a setting in a way that is not known."""
+    if node is None:
+        return
+    for key in filter(_NEEDED.__contains__, node.inputs):
+        source = graph.source(node, key)
+        if source is not None and (key == _SCRIPT or graph.value(node, key) is None):
+            yield source
+
+
+def _drawn(graph: Graph, sampler: Node) -> tuple[Node | None, tuple[Node, ...]]:
+    """Return the node that is the method of sampling, and the nodes that change it."""
+    changing: list[Node] = []
+    node = graph.source(sampler, "sampler")
+    while node is not None and node not in changing:
+        before = graph.source(node, "sampler")
+        if before is None:
+            return node, tuple(changing)
+        changing.append(node)
+        node = before
+    return None, tuple(changing)
 
 
 def _sigmas(graph: Graph, sampler: Node) -> tuple[Node | None, tuple[Node, ...]]:
@@ -125,16 +158,48 @@ _USUAL: tuple[tuple[str, object], ...] = (
 )
 
 
+_RATIO_KEYS = ("aspect_ratio", "swap_dimensions", "upscale_factor", "prescale_factor")
+
+
 def _size_in_words(graph: Graph, latent: Node | None) -> dict[str, object]:
     """Return width and height of an empty latent's text such as "1216 x 832 (landscape)"."""
-    if latent is None or {"width", "height"} <= latent.inputs.keys():
+    if latent is None:
         return {}
+    if {"width", "height"} <= latent.inputs.keys():
+        return _chosen_size(graph, latent)
     for key in SIZES_IN_WORDS:
-        value = graph.value(latent, key)
-        size = read_size(value) if isinstance(value, str) else None
+        size = _told_size(graph.value(latent, key))
         if size is not None:
             return {"width": size[0], "height": size[1], key: None}
     return {}
+
+
+def _told_size(text: object) -> tuple[int, int] | None:
+    """Return the size that a text is, or ends with: "3:4 portrait 896x1152"."""
+    if not isinstance(text, str):
+        return None
+    return read_size(text) or read_size(text.rpartition(" ")[2])
+
+
+def _chosen_size(graph: Graph, latent: Node) -> dict[str, object]:
+    """Return the size of Comfyroll's aspect ratios, in the latent or linked to its sides.
+
+    The nodes' own width and height count for the choice "custom" alone
+    (`nodes_aspect_ratio.py`).
+    """
+    node = graph.source(latent, "width") or latent
+    if not {"aspect_ratio", "swap_dimensions", "width", "height"} <= node.inputs.keys():
+        return {}
+    own = graph.value(node, "width"), graph.value(node, "height")
+    sides = _told_size(graph.value(node, "aspect_ratio")) or own
+    scale = graph.value(node, "prescale_factor")
+    if isinstance(scale, int | float) and scale != 1:
+        sides = tuple(int(side * scale) if isinstance(side, int) else side for side in sides)
+    # The first output is the width.
+    turned = node is not latent and graph.output(latent, "width") == 1
+    if (graph.value(node, "swap_dimensions") == "On") is not turned:
+        sides = sides[::-1]
+    return {**dict.fromkeys(_RATIO_KEYS), "width": sides[0], "height": sides[1]}
 
 
 def _without_usual(settings: dict[str, object]) -> dict[str, object]:
@@ -177,7 +242,12 @@ class Networks:
         return cls(
             checkpoint=next((name for node in nodes if (name := _file(graph, node))), None),
             loras=chosen(
-                _on_its_lines(lora, denoiser=node in model, text=clip is None or node in clip)
+                # A loader that encodes the prompt itself has its LoRAs in its own text encoder.
+                _on_its_lines(
+                    lora,
+                    denoiser=node in model,
+                    text=clip is None or node in clip or node is encoder,
+                )
                 for node in nodes
                 for lora in loras_of(graph, node)
             ),
@@ -191,7 +261,10 @@ class Networks:
 
 
 _UNDERSTOOD = (
-    TRANSPARENT | UNDERSTOOD_NODES | {"CLIPSetLastLayer", "RescaleCFG", "ModelSamplingDiscrete"}
+    TRANSPARENT
+    | UNDERSTOOD_NODES
+    | LORA_LOADERS
+    | {"CLIPSetLastLayer", "RescaleCFG", "ModelSamplingDiscrete"}
 )
 
 
@@ -215,8 +288,10 @@ def _last_layer(graph: Graph, nodes: Iterable[Node]) -> object:
 
 
 def _file(graph: Graph, node: Node) -> str | None:
-    for key in ("ckpt_name", "unet_name"):
+    for key in ("ckpt_name", "unet_name", "base_ckpt_name"):
         name = graph.value(node, key)
+        # pythongosssss' loader has an object with the name and a picture.
+        name = as_object(name).get("content", name)
         if isinstance(name, str):
             return name
     return None

@@ -7,7 +7,7 @@ inputs.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from engine.metadata.readers.comfy_graph import HELD, Graph, Node
+from engine.metadata.readers.comfy_graph import CONTEXTS, HELD, Graph, Node
 
 # A graph may join a text with itself repeatedly.
 _MAX_NODES, _MAX_CHARACTERS = 256, 2_000_000
@@ -58,6 +58,9 @@ class _Reading:
         self.visited += 1
         if self.visited > _MAX_NODES or source.name in self.inside:
             return None
+        if source.kind in CONTEXTS:
+            place = self.graph.in_context(node, key)
+            return None if place is None else self.of(*place)
         self.inside.add(source.name)
         text = self._made_by(source, self.graph.output(node, key))
         self.inside.discard(source.name)

@@ -2,7 +2,8 @@
 
 A workflow has values without names, in the order of a class' controls; those of ComfyUI's own
 classes are known (`nodes.py`, `nodes_custom_sampler.py` of 0.3). Muted nodes are left out, and a
-bypassed node passes on its input of the same type, as in `graphToPrompt`.
+bypassed node passes on its input of the same type, as in `graphToPrompt`; so do nodes that are in
+the window alone: reroutes, and KJNodes' that set and get a value by name.
 """
 
 import re
@@ -17,6 +18,8 @@ from engine.metadata.texts import FILE_NAME, TextChunk
 _MARK = re.compile(r"workflow:\s*(?={)", re.IGNORECASE)
 _OFF, _BYPASSED = 2, 4
 _MAX_HOPS = 64
+_REROUTES = frozenset({"Reroute", "Reroute (rgthree)"})
+_SETTERS = {"GetNode": "SetNode", "easy getNode": "easy setNode"}
 _SEEDED = ("control_after_generate", "steps", "cfg", "sampler_name", "scheduler")
 _SIZE = ("width", "height", "batch_size")
 _CONTROLS: Mapping[str, tuple[str, ...]] = {
@@ -98,17 +101,23 @@ def _graph(workflow: Mapping[str, object]) -> Mapping[str, object]:
         and isinstance(parts[0], int)
         and isinstance(parts[2], int)
     }
+    passed = _passed_on(nodes)
     return {
-        name: {"class_type": fields.get("type"), "inputs": _inputs(fields, nodes, links)}
+        name: {"class_type": fields.get("type"), "inputs": _inputs(fields, nodes, links, passed)}
         for name, fields in nodes.items()
-        if fields.get("mode") not in (_OFF, _BYPASSED)
+        if fields.get("mode") not in (_OFF, _BYPASSED) and name not in passed
     }
 
 
 Nodes = Mapping[str, Mapping[str, object]]
 
 
-def _inputs(fields: Mapping[str, object], nodes: Nodes, links: Mapping[int, _Link]) -> object:
+def _inputs(
+    fields: Mapping[str, object],
+    nodes: Nodes,
+    links: Mapping[int, _Link],
+    passed: Mapping[str, object],
+) -> object:
     controls = _CONTROLS.get(str(fields.get("type")), ())
     values = fields.get("widgets_values")
     # Some classes name their values.
@@ -116,19 +125,24 @@ def _inputs(fields: Mapping[str, object], nodes: Nodes, links: Mapping[int, _Lin
     inputs |= zip(controls, as_list(values), strict=False)
     for value in as_list(fields.get("inputs")):
         entry = as_object(value)
-        link = _resolved(entry.get("link"), nodes, links)
+        link = _resolved(entry.get("link"), nodes, links, passed)
         if link is not None:
             inputs[str(entry.get("name"))] = [link.node, link.output]
     return inputs
 
 
-def _resolved(number: object, nodes: Nodes, links: Mapping[int, _Link]) -> _Link | None:
-    """Return the origin of a link, followed through bypassed nodes."""
+def _resolved(
+    number: object, nodes: Nodes, links: Mapping[int, _Link], passed: Mapping[str, object]
+) -> _Link | None:
+    """Return the origin of a link, followed through nodes that pass it on."""
     for _ in range(_MAX_HOPS):
         link = links.get(number) if isinstance(number, int) else None
         source = nodes.get(link.node) if link else None
         if link is None or source is None or source.get("mode") == _OFF:
             return None
+        if link.node in passed:
+            number = passed[link.node]
+            continue
         if source.get("mode") != _BYPASSED:
             return link
         outputs = as_list(source.get("outputs"))
@@ -138,3 +152,29 @@ def _resolved(number: object, nodes: Nodes, links: Mapping[int, _Link]) -> _Link
         alike = (as_object(entry) for entry in as_list(source.get("inputs")))
         number = next((place.get("link") for place in alike if place.get("type") == kind), None)
     return None
+
+
+def _passed_on(nodes: Nodes) -> dict[str, object]:
+    """Return the links into nodes of the window alone, by the names of these nodes.
+
+    What a node gets comes from the node that sets a value of the same name.
+    """
+    kinds = {name: str(node.get("type")) for name, node in nodes.items()}
+    found = {name: _first_link(nodes[name]) for name, kind in kinds.items() if kind in _REROUTES}
+    setters = {
+        (kind, _first_value(nodes[name])): _first_link(nodes[name])
+        for name, kind in kinds.items()
+        if kind in _SETTERS.values()
+    }
+    for name, kind in kinds.items():
+        if kind in _SETTERS:
+            found[name] = setters.get((_SETTERS[kind], _first_value(nodes[name])))
+    return found
+
+
+def _first_link(node: Mapping[str, object]) -> object:
+    return next((as_object(place).get("link") for place in as_list(node.get("inputs"))), None)
+
+
+def _first_value(node: Mapping[str, object]) -> str:
+    return next(map(str, as_list(node.get("widgets_values"))), "")

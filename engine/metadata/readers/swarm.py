@@ -54,6 +54,8 @@ _DESCRIPTIVE = (
 )  # fmt: skip
 # The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
+# The parts of the prompt and the passes that LoRAs are confined to, by numbers.
+_CONFINEMENT, _EVERYWHERE = "lorasectionconfinement", "0"
 # The lists of embeddings among the files of a picture.
 _EMBEDDING_LISTS = ("used_embeddings", "embeddings")
 
@@ -174,6 +176,8 @@ def _loras(values: Values, hashes: Mapping[str, object]) -> tuple[LoraChoice, ..
     names, weights, texts = (
         _listed(values.get(key)) for key in ("loras", "loraweights", "loratencweights")
     )
+    if not {*_listed(values.get(_CONFINEMENT))} <= {_EVERYWHERE}:
+        values.refuse(_CONFINEMENT)
     rows = islice(zip_longest(names, weights, texts), len(names))
     return chosen(
         lora_choice(name, weight, text, hashes.get(str(name).removesuffix(".safetensors")))

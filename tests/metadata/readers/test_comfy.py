@@ -489,6 +489,94 @@ def test_a_loader_that_makes_the_latent_tells_its_size_and_no_vae(tmp_path: Path
     )
 
 
+def test_the_size_of_a_picture_is_not_a_start_from_that_picture(tmp_path: Path) -> None:
+    """The latent of a control map's size is empty; a ControlNet of a loader starts nothing."""
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n5=node("EmptyLatentImage", width=["50", 0], height=["50", 1], batch_size=1),
+        n50=node("GetImageSize+", image=["51", 0]),
+        n51=node("LoadImage", image="pose.png"),
+    )
+    found = read(tmp_path, graph)
+    assert found.request.strength is None
+    assert "Its size was not found in its graph." in found.warnings
+    assert not any("from another picture" in warning for warning in found.warnings)
+    loader = node(
+        "Efficient Loader",
+        ckpt_name="x.ckpt",
+        positive="good",
+        negative="bad",
+        empty_latent_width=640,
+        empty_latent_height=896,
+        cnet_stack=["50", 0],
+    )
+    stack = node("Control Net Stacker", image=["51", 0])
+    graph = with_nodes(graph, n4=loader, n50=stack)
+    request = read(tmp_path, with_inputs(graph, "3", latent_image=["4", 3])).request
+    assert (request.width, request.height, request.strength) == (640, 896, None)
+
+
+RATIO = {"width": 1024, "height": 640, "upscale_factor": 1.0, "batch_size": 1}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "swap", "scale", "size"),
+    [
+        ("3:4 portrait 896x1152", "Off", 1.0, (896, 1152)),
+        ("SDXL - 3:4 portrait 896x1152", "On", 1.0, (1152, 896)),
+        ("SD1.5 - 2:3 portrait 512x768", "Off", 1.5, (768, 1152)),
+        ("custom", "Off", 1.0, (1024, 640)),
+        ("custom", "On", 1.0, (640, 1024)),
+    ],
+)
+def test_the_aspect_ratio_of_comfyroll_is_the_size(
+    tmp_path: Path, ratio: str, swap: str, scale: float, size: tuple[int, int]
+) -> None:
+    chosen = node(
+        "CR Aspect Ratio",
+        **RATIO,
+        aspect_ratio=ratio,
+        swap_dimensions=swap,
+        prescale_factor=scale,
+    )
+    found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n5=chosen))
+    assert (found.request.width, found.request.height) == size
+    assert found.unmapped == ()
+    for first, second in ((0, 1), (1, 0)):
+        empty = node("EmptyLatentImage", width=["50", first], height=["50", second], batch_size=1)
+        request = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n5=empty, n50=chosen)).request
+        assert (request.width, request.height) == (size[first], size[second])
+
+
+def test_a_size_may_be_told_after_its_shape(tmp_path: Path) -> None:
+    latent = node("LatentImageMango", dimensions="3:4 portrait 896x1152")
+    request = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n5=latent)).request
+    assert (request.width, request.height) == (896, 1152)
+
+
+def test_a_loader_names_the_checkpoint_beside_its_picture(tmp_path: Path) -> None:
+    name = {"content": "sd15\\dream.safetensors", "image": None}
+    loader = node("CheckpointLoader|pysssss", ckpt_name=name)
+    found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n4=loader))
+    assert (found.model, found.unmapped) == ("sd15\\dream.safetensors", ())
+
+
+def test_the_written_out_prompt_of_impacts_encoder_is_read(tmp_path: Path) -> None:
+    encoder = node(
+        "ImpactWildcardEncode",
+        model=["4", 0],
+        clip=["4", 1],
+        wildcard_text="a {cat|dog}",
+        populated_text="a cat",
+        mode="populate",
+        seed=5,
+    )
+    graph = with_nodes(TEXT_TO_PICTURE, n6=encoder)
+    found = read(tmp_path, with_inputs(graph, "3", model=["6", 0], positive=["6", 2]))
+    assert found.request.prompt == "a cat"
+    assert found.model == "sd15\\dream.safetensors"
+
+
 def test_unknown_samplers_and_schedules_give_a_warning(tmp_path: Path) -> None:
     graph = with_inputs(TEXT_TO_PICTURE, "3", sampler_name="res_2m", scheduler="bong_tangent")
     found = read(tmp_path, graph)
@@ -826,7 +914,7 @@ def workflow_node(
     }
 
 
-WORKFLOW = {
+WORKFLOW: dict[str, list[Any]] = {
     "nodes": [
         workflow_node(4, "CheckpointLoaderSimple", ["sd15\\dream.safetensors"]),
         workflow_node(10, "LoraLoader", ["ink", 1, 1], 4, model=(9, "MODEL"), clip=(10, "CLIP")),
@@ -871,6 +959,42 @@ def test_a_workflow_alone_is_read_with_a_warning(tmp_path: Path) -> None:
     )
 
 
+def test_a_workflow_is_read_through_nodes_of_the_window_alone(tmp_path: Path) -> None:
+    """Reroutes, and nodes that set and get a value by its name."""
+    nodes: list[dict[str, Any]] = WORKFLOW["nodes"]
+    passing = [
+        workflow_node(30, "LoraLoader", ["ink", 0.5, 0.4], model=(20, "MODEL"), clip=(21, "CLIP")),
+        workflow_node(31, "Reroute", [], model=(22, "*")),
+        workflow_node(32, "SetNode", ["words"], clip=(23, "CLIP")),
+        workflow_node(33, "GetNode", ["words"]),
+    ]
+    passed = [
+        [20, 4, 0, 30, 0, "MODEL"],
+        [21, 4, 1, 30, 1, "CLIP"],
+        [22, 30, 0, 31, 0, "MODEL"],
+        [23, 30, 1, 32, 0, "CLIP"],
+    ]
+    origins = {1: [31, 0], 2: [33, 0]}
+    links = [
+        [link[0], *(origins[link[0]] if link[0] in origins else link[1:3]), *link[3:]]
+        for link in WORKFLOW["links"]
+    ]
+
+    def reading(passing: list[dict[str, Any]]) -> ImportedRequest:
+        workflow = {"nodes": [nodes[0], *nodes[2:], *passing], "links": links + passed}
+        return imported(tmp_path, TextChunk("workflow", json.dumps(workflow)))
+
+    found = reading(passing)
+    assert found.model == "sd15\\dream.safetensors"
+    assert [(one.file, one.strength, one.text_strength) for one in found.request.loras] == [
+        ("ink", 0.5, 0.4)
+    ]
+    assert found.unmapped == ()
+    # A name that nothing sets has no value.
+    request = reading([one for one in passing if one["type"] != "SetNode"]).request
+    assert [(one.file, one.text_strength) for one in request.loras] == [("ink", 0.0)]
+
+
 def test_a_common_text_comes_before_a_workflow(tmp_path: Path) -> None:
     common = TextChunk("parameters", "a\nSteps: 9, Sampler: Euler, Seed: 5")
     found = imported(tmp_path, TextChunk("workflow", json.dumps(WORKFLOW)), common)
@@ -903,6 +1027,121 @@ def test_values_are_followed_by_name_through_a_context(tmp_path: Path) -> None:
     request = read(tmp_path, with_inputs(graph, "3", **linked)).request
     assert (request.seed, request.steps) == (99, 7)
     assert (request.prompt, request.negative_prompt) == (EXPECTED.prompt, EXPECTED.negative_prompt)
+
+
+def test_a_context_tells_its_values_by_its_outputs(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n60=node("Context Big (rgthree)", cfg=5.5, sampler="dpmpp_2m", text_pos_g="a cat"),
+        n62=node("Context Big (rgthree)", base_ctx=["60", 0], seed=["61", 0], scheduler="karras"),
+        n61=node("Seed (rgthree)", seed=99),
+        n63=node("Context Switch Big (rgthree)", ctx_01=["62", 0]),
+        n6=node("CLIPTextEncode", text=["63", 17], clip=["4", 1]),
+    )
+    linked = {"seed": 8, "cfg": 11, "sampler_name": 13, "scheduler": 14}
+    links = {key: ["63", output] for key, output in linked.items()}
+    found = read(tmp_path, with_inputs(graph, "3", **links))
+    request = found.request
+    assert (request.seed, request.guidance, request.prompt) == (99, 5.5, "a cat")
+    assert (request.sampler, request.schedule) == (SamplerName.DPMPP_2M, ScheduleName.KARRAS)
+    assert found.unmapped == ()
+    # A value that no context has is none of another name.
+    request = read(tmp_path, with_inputs(graph, "3", **links, steps=["63", 9])).request
+    assert request.steps is None
+
+
+def test_switches_and_reroutes_are_passed(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n60=node("Any Switch (rgthree)", any_02=["4", 0], any_01=["99", 0]),
+        n61=node("Reroute", **{"": ["60", 0]}),
+        n62=node("ImpactSwitch", select=2, input1=["6", 0], input2=["7", 0], sel_mode=False),
+        n63=node("Any Switch (rgthree)", any_01=["6", 0], any_02=["7", 0]),
+        n64=node("Any Switch (rgthree)", any_01=["64", 0]),
+    )
+    links = {"model": ["61", 0], "positive": ["63", 0], "negative": ["62", 0]}
+    assert read(tmp_path, with_inputs(graph, "3", **links)) == read(tmp_path, TEXT_TO_PICTURE)
+    # A switch that leads back to itself leads nowhere.
+    assert read(tmp_path, with_inputs(graph, "3", positive=["64", 0])).request.prompt == ""
+
+
+def test_a_node_that_changes_a_method_is_told_of_with_the_method_read(tmp_path: Path) -> None:
+    changed = with_nodes(
+        CUSTOM,
+        n16=node("DetailDaemonSamplerNode", sampler=["18", 0], detail_amount=0.1),
+        n18=node("KSamplerSelect", sampler_name="dpmpp_2m"),
+    )
+    found = read(tmp_path, changed)
+    assert found.request.sampler is SamplerName.DPMPP_2M
+    assert "Not taken over: DetailDaemonSamplerNode." in found.warnings
+    # One that leads back to itself has no method.
+    looped = with_inputs(changed, "16", sampler=["16", 0])
+    assert read(tmp_path, looped).request.sampler is None
+
+
+def test_the_size_in_the_bundle_of_a_loader_is_read(tmp_path: Path) -> None:
+    sampling = {"seed": 5, "steps": 20, "cfg": 8, "sampler_name": "euler", "scheduler": "normal"}
+    loader = node(
+        "easy fullLoader",
+        ckpt_name="x.ckpt",
+        resolution="832 x 1216",
+        empty_latent_width=512,
+        empty_latent_height=512,
+        positive="good",
+        negative="bad",
+    )
+    graph = {
+        "1": loader,
+        "2": node("easy preSampling", **sampling, denoise=1.0, pipe=["1", 0]),
+        "3": node("easy kSampler", pipe=["2", 0]),
+        "4": node("SaveImage", filename_prefix="x", images=["3", 1]),
+    }
+    request = read(tmp_path, graph).request
+    assert (request.width, request.height, request.prompt) == (832, 1216, "good")
+    loader = with_inputs(graph, "1", resolution="width x height (custom)")["1"]
+    drawn = node("ttN pipeKSampler", **sampling, denoise=1.0, pipe=["1", 0])
+    request = read(tmp_path, {"1": loader, "3": drawn, "4": graph["4"]}).request
+    assert (request.width, request.height, request.prompt) == (512, 512, "good")
+
+
+def test_the_loader_of_efficiency_nodes_for_sdxl_is_read(tmp_path: Path) -> None:
+    graph = {
+        "1": node(
+            "Eff. Loader SDXL",
+            base_ckpt_name="base.ckpt",
+            positive="good",
+            negative="bad",
+            empty_latent_width=1024,
+            empty_latent_height=768,
+        ),
+        "2": node(
+            "KSampler SDXL (Eff.)",
+            noise_seed=5,
+            steps=25,
+            cfg=7.0,
+            sampler_name="euler",
+            scheduler="normal",
+            sdxl_tuple=["1", 0],
+            latent_image=["1", 1],
+        ),
+        "4": node("SaveImage", filename_prefix="x", images=["2", 3]),
+    }
+    found = read(tmp_path, graph)
+    request = found.request
+    assert (request.prompt, request.negative_prompt, found.model) == ("good", "bad", "base.ckpt")
+    assert (request.width, request.height, request.seed) == (1024, 768, 5)
+
+
+def test_nodes_whose_numbers_are_not_known_are_told_of(tmp_path: Path) -> None:
+    """A computed number of steps, and a script that draws the picture again in a larger size."""
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n60=node("MathExpression|pysssss", expression="a * 2", a=10),
+        n61=node("HighRes-Fix Script", upscale_by=1.5, hires_steps=12, seed=3),
+    )
+    found = read(tmp_path, with_inputs(graph, "3", steps=["60", 0], script=["61", 0]))
+    assert found.request.steps is None
+    assert "Not taken over: MathExpression|pysssss, HighRes-Fix Script." in found.warnings
 
 
 def test_a_guider_of_two_prompts_uses_the_first(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from engine.metadata.readers.named_files import file_name
 from engine.metadata.record import find_record, record_chunks
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
-from tests.metadata.readers.graphs import TEXT_TO_PICTURE, node
+from tests.metadata.readers.graphs import TEXT_TO_PICTURE, node, with_inputs, with_nodes
 from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import INVOKE, SWARM
 from tests.metadata.records import PLAIN, PLAIN_REQUEST
@@ -120,6 +120,17 @@ def swarm(parameters: dict[str, Any], **document: Any) -> GenerateRequest:
     parameters = SWARM["sui_image_params"] | parameters
     text = json.dumps({"sui_image_params": parameters, **document})
     return recognised(("parameters", text)).request
+
+
+def test_a_lora_of_swarmui_that_is_confined_to_a_part_is_told_of() -> None:
+    def remarks(*parts: str) -> tuple[str, ...]:
+        given = {"loras": ["ink", "line"], "lorasectionconfinement": list(parts)}
+        parameters = SWARM["sui_image_params"] | given
+        found = recognised(("parameters", json.dumps({"sui_image_params": parameters})))
+        return tuple(warning for warning in found.warnings if "confinement" in warning)
+
+    assert remarks("0", "0") == remarks() == ()
+    assert remarks("0", "1") == ('"lorasectionconfinement: 2 values" was not taken over.',)
 
 
 def test_swarmuis_loras_have_weights_for_both_networks_and_hashes() -> None:
@@ -283,6 +294,27 @@ def test_stacks_may_follow_each_other() -> None:
         choice("x", 0.9),
         choice("ink.safetensors", 0.3),
     )
+
+
+def test_a_loader_that_encodes_the_prompt_has_its_loras_in_both_networks() -> None:
+    loader = node(
+        "Efficient Loader", ckpt_name="x.ckpt", positive="good", negative="bad",
+        lora_name="ink.safetensors", lora_model_strength=0.7, lora_clip_strength=0.6,
+        lora_stack=["41", 0],
+    )  # fmt: skip
+    stack = node("LoRA Stacker", input_mode="simple", lora_count=1, **STACK)
+    links = {"model": ["4", 0], "positive": ["4", 1], "negative": ["4", 2]}
+    found = with_inputs(with_nodes(TEXT_TO_PICTURE, n4=loader, n41=stack), "3", **links)
+    request = recognised(("prompt", json.dumps(found))).request
+    assert request.loras == (choice("ink.safetensors", 0.7, 0.6), choice("ink.safetensors", 0.3))
+
+
+def test_a_loader_whose_loras_are_off_is_not_told_of() -> None:
+    off = {"on": False, "lora": "ink.safetensors", "strength": 1}
+    loader = node("Power Lora Loader (rgthree)", model=["4", 0], clip=["4", 1], lora_1=off)
+    found = with_inputs(with_nodes(TEXT_TO_PICTURE, n60=loader), "3", model=["60", 0])
+    read = recognised(("prompt", json.dumps(found)))
+    assert (read.request.loras, read.unmapped) == ((), ())
 
 
 def test_tags_are_read_only_where_a_node_did() -> None:
