@@ -16,6 +16,7 @@ from engine.metadata.xmp import xmp_texts
 SIGNATURE = b"\xff\xd8\xff"
 COMMENT = "jpeg:comment"
 _APP0, _APP1, _COM, _SCAN, _END = 0xE0, 0xE1, 0xFE, 0xDA, 0xD9
+_FILL = b"\xff\xff"
 _EXIF, _XMP = b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/\0"
 # Segments before the first scan; a colour profile in pieces needs hundreds.
 _MAX_SEGMENTS = 10_000
@@ -32,6 +33,9 @@ def jpeg_texts(file: BinaryIO) -> Iterator[TextChunk]:
     record: list[bytes] = []
     for _ in range(_MAX_SEGMENTS):
         head = file.read(4)
+        # Any number of further bytes may be before a marker (B.1.1.2).
+        while head[:2] == _FILL:
+            head = head[1:] + file.read(1)
         if len(head) < 4 or head[0] != 0xFF or head[1] in (_SCAN, _END):
             break
         (length,) = struct.unpack(">H", head[2:])

@@ -125,6 +125,13 @@ def test_jpeg_comments_and_xmp_are_read(tmp_path: Path) -> None:
     )
 
 
+def test_bytes_that_fill_up_before_a_segment_are_skipped(tmp_path: Path) -> None:
+    plain = jpeg((0xFE, b"words"))
+    filled = plain.replace(b"\xff\xfe", b"\xff\xff\xff\xfe")
+    assert read(tmp_path, filled) == read(tmp_path, plain) == (TextChunk("jpeg:comment", "words"),)
+    assert read(tmp_path, plain[:2] + b"\xff" * 50) == ()
+
+
 def test_texts_after_the_scan_are_ignored(tmp_path: Path) -> None:
     assert read(tmp_path, jpeg() + struct.pack(">BBH", 0xFF, 0xFE, 6) + b"late") == ()
 
