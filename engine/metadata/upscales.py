@@ -9,7 +9,7 @@ import msgspec
 from engine.api.record import UpscaleReport
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, Parameter, format_infotext, parse_infotext
-from engine.metadata.json_text import parse_json
+from engine.metadata.json_text import parse_json, parse_object
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record import decode_record, encode_record
 from engine.metadata.texts import PARAMETERS_KEYWORD, RECORD_KEYWORD, TextChunk
@@ -99,7 +99,8 @@ def _in_record(text: str, report: UpscaleReport) -> str:
 
 def _in_parameters(text: str, report: UpscaleReport) -> str:
     """Return AUTOMATIC1111's text with the pairs; other texts under its keyword as they are."""
-    if not parse_infotext(text).parameters:
+    # The words of a prompt in JSON may look like pairs.
+    if parse_object(text) or not parse_infotext(text).parameters:
         return text
     pairs = format_infotext(Infotext("", "", _pairs(report)))
     return f"{text.rstrip()}, {pairs}"

@@ -72,6 +72,9 @@ def test_other_texts_stay_as_they_are() -> None:
     assert again["postprocessing"] == "Postprocess upscale to: 64x64, Postprocess upscaler: area"
     swarm = '{"sui_image_params": {}}'
     assert texts(TextChunk("parameters", swarm))["parameters"] == swarm
+    # Its prompt looks like pairs.
+    swarm = '{"sui_image_params": {"prompt": "place: sea, time: night, style: ink"}}'
+    assert texts(TextChunk("parameters", swarm))["parameters"] == swarm
     damaged = texts(TextChunk("safelight", "{"))
     assert damaged["safelight"] == "{"
 
