@@ -84,12 +84,20 @@ def upright_size(image: Image.Image) -> tuple[int, int]:
 
 
 def eight_bit(image: Image.Image) -> Image.Image:
-    """Return the picture with 16-bit grey scaled to 8 bits: Pillow would clip it."""
+    """Return the picture with 16-bit grey scaled to 8 bits: Pillow would clip it.
+
+    The grey that a PNG file declares to be transparent (tRNS) is so in the result.
+    """
     if image.mode.startswith("I"):
         # The window reads texts in pictures, for which NumPy's 15 MB are not needed.
         import numpy as np
 
-        return Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
+        levels = np.asarray(image)
+        grey = Image.fromarray((levels // 257).astype(np.uint8))
+        clear = image.info.get("transparency")
+        if isinstance(clear, int):
+            grey.putalpha(Image.fromarray(np.where(levels == clear, 0, 255).astype(np.uint8)))
+        return grey
     return image
 
 

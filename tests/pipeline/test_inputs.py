@@ -109,6 +109,16 @@ def test_a_transparent_colour_of_a_palette_is_laid_on_white(tmp_path: Path) -> N
     np.testing.assert_allclose(pixels[2, 30], [0, 255, 0], rtol=0, atol=1)
 
 
+def test_a_transparent_grey_of_16_bits_is_laid_on_white(tmp_path: Path) -> None:
+    grey = np.full((16, 32), 20_000, np.uint16)
+    # Equal to the others in 8 bits.
+    grey[:8] = 20_001
+    encoding = encoded("PNG", Image.fromarray(grey), transparency=20_001)
+    pixels = levels(read_image(save(tmp_path / "a.png", encoding), 32, 16))
+    np.testing.assert_allclose(pixels[2, 2], [255, 255, 255], rtol=0, atol=1)
+    np.testing.assert_allclose(pixels[14, 2], [77, 77, 77], rtol=0, atol=1)
+
+
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "1", "I;16", "CMYK"])
 def test_every_kind_of_pixel_becomes_rgb(tmp_path: Path, mode: str) -> None:
     """A grey ramp, darker on the left."""
