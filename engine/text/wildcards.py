@@ -33,6 +33,8 @@ _OTHER_NAME = sentence(
     "Write another name, or add a text file of that name to the folder of wildcards."
 )
 
+_NO_CIRCLE = sentence("Take a name out of its own list, or of a list that it names.")
+
 _MARK = re.compile(r"\\(?:__|.)|[{}|]|__", re.DOTALL)
 # Characters that a name cannot hold, characters that it cannot begin with, and its possible ends: a
 # name ends at the first possible end after its start. Ends are found once and looked up, because a
@@ -158,7 +160,10 @@ class _Expansion:
         """Return the lines of a list; none within a tag where there is no such list."""
         if any(above.name == name for above in self.stack):
             raise self._error(
-                sentence("the wildcard {name} leads back to itself", name=name), current, start
+                sentence("the wildcard {name} leads back to itself", name=name),
+                current,
+                start,
+                _NO_CIRCLE,
             )
         if name not in self.lines:
             lines = _read_lines(self.folder, name)

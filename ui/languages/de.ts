@@ -7005,6 +7005,10 @@
    <translation>0 nehmen, um das Bild zu bewahren, oder weniger Schritte.</translation>
   </message>
   <message>
+   <source>Take a name out of its own list, or of a list that it names.</source>
+   <translation>Streichen Sie einen Namen aus seiner eigenen Liste oder aus einer Liste, die diese nennt.</translation>
+  </message>
+  <message>
    <source>Take fewer steps, or set sigma_min further below sigma_max.</source>
    <translation>Weniger Schritte nehmen oder sigma_min weiter unter sigma_max setzen.</translation>
   </message>
