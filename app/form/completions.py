@@ -17,7 +17,7 @@ from engine.api.conventions import (
 _MOST = 50
 # A bare word is completed from this length on.
 _LEAST_BARE = 2
-_TAG = re.compile(r"<(lora|lyco):([^<>:\n]*)$", re.IGNORECASE)
+_TAG = re.compile(r"<(lora|lyco|loractl):([^<>:\n]*)$", re.IGNORECASE)
 _PREFIX = re.compile(r"(?:^|(?<=[\s,(]))embedding:([^\s,()<>]*)$", re.IGNORECASE)
 _EMBED_TAG = re.compile(r"<embed:([^<>\n]*)$", re.IGNORECASE)
 _ANGLED = re.compile(r"<([^<>:\n]*)$")

@@ -13,7 +13,11 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 _COLON_END = re.compile(rf"\s*:\s*({_NUMBER})\s*\)")
 _COMPEL_END = re.compile(rf"\)({_NUMBER}|\++|-+)?")
 _COMPEL_SIGNS = re.compile(r"\++|-+")
-_LORA = re.compile(rf"<lora:[^:<>]+(?P<tail>:(?P<number>{_NUMBER}))?")
+# The rest are the text encoders' strength and strengths by steps, which are left alone.
+_LORA = re.compile(
+    rf"<(?:lora|lyco|loractl):[^:<>]+(?P<tail>:(?P<number>{_NUMBER})(?![\d.]*\s*@))?"
+    r"(?P<rest>:[^<>\n]*(?=>))?"
+)
 # Escaped signs belong to their word.
 _WORD = re.compile(r"(?:\\[^\s]|[^\s,()\[\]{}|<>:\"\\])+")
 
@@ -190,12 +194,15 @@ def _tag_at(text: str, place: int) -> re.Match[str] | None:
     return next((tag for tag in _LORA.finditer(text) if tag.start() < place <= tag.end()), None)
 
 
-def _with_strength(tag: re.Match[str], step: float) -> WeightEdit:
+def _with_strength(tag: re.Match[str], step: float) -> WeightEdit | None:
+    """Return the change of a LoRA's strength; None where it depends on the steps."""
+    if tag["tail"] is None and tag["rest"] is not None:
+        return None
     strength = round(float(tag["number"] or 1) + step, 2)
-    start = tag.end() if tag["tail"] is None else tag.start("tail")
+    start, behind = tag.span("tail") if tag["tail"] is not None else (tag.end(), tag.end())
     shown = f":{_shown(strength)}"
     end = start + len(shown)
-    return WeightEdit(start, tag.end(), shown, (end, end))
+    return WeightEdit(start, behind, shown, (end, end))
 
 
 def _shown(weight: float) -> str:

@@ -22,6 +22,7 @@ def offered(before: str, tool: ConventionName = ConventionName.A1111) -> list[st
     [
         ("a <lora:", ConventionName.A1111, 3),
         ("a <lora:PIX", ConventionName.A1111, ["<lora:styles/pixel art:1>"]),
+        ("a <loractl:PIX", ConventionName.A1111, ["<loractl:styles/pixel art:1>"]),
         ("a <lora:ink wash:0", ConventionName.A1111, []),
         ("a <lora:", ConventionName.COMFY, []),
         ("embedding:ea", ConventionName.COMFY, ["embedding:easynegative"]),

@@ -50,6 +50,11 @@ def pressed(text: str, *steps: float, grammar: PromptGrammar = A1111) -> str:
         ("<lora:sea|side> sea", [-STEP], "<lora:seaside:0.9> sea"),
         ("<lora:seaside:0.8>| sea", [STEP], "<lora:seaside:0.9> sea"),
         ("<lora:seaside>|sea", [STEP], "<lora:seaside>(sea:1.1)"),
+        ("<lyco:sea|side:0.8> sea", [STEP], "<lyco:seaside:0.9> sea"),
+        ("<lora:seaside:0.8:0.|5> sea", [STEP], "<lora:seaside:0.9:0.5> sea"),
+        # A strength that depends on the steps is none to add to.
+        ("<loractl:sea|side:0@0,1@0.5> sea", [STEP], "nothing"),
+        ("<lora:seaside:0.5@0,1@|0.5> sea", [STEP], "nothing"),
         ("<embed:seaside>|", [STEP], "nothing"),
         ("(red|:0.1)", [-STEP, -STEP], "(red:0)"),
         ("|((red house|", [STEP], "nothing"),

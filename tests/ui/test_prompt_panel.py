@@ -43,6 +43,13 @@ def said(panel: PromptPanel) -> list[str]:
     return [label.text() for label in labels if label.isVisibleTo(panel)]
 
 
+@pytest.mark.parametrize("kind", ["lora", "lyco", "loractl"])
+def test_the_tag_of_a_lost_lora_is_underlined(reading: Desk, kind: str) -> None:
+    reading.session.generation.prompt = f"a cat <{kind}:seaside:0.8>"
+    edit = reading.window.form.prompt
+    reading.wait(lambda: marked(edit)[1] == [f"<{kind}:seaside"])
+
+
 def test_the_count_of_a_long_prompt_follows_typing_and_convention(reading: Desk) -> None:
     form, state = reading.window.form, reading.session.generation
     panel = form.prompt_panel

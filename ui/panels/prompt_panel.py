@@ -130,7 +130,7 @@ class PromptPanel(QWidget):
         lost = [re.escape(lora.name) for lora in self._session.lora_list.named if lora.info is None]
         if not lost:
             return []
-        tag = re.compile(rf"<(?:lora|lyco):\s*(?:{'|'.join(lost)})\s*(?=[:>])")
+        tag = re.compile(rf"<(?:lora|lyco|loractl):\s*(?:{'|'.join(lost)})\s*(?=[:>])")
         return [(found.start(), len(found[0])) for found in tag.finditer(text)]
 
     def _takes(self, text: str) -> bool:
