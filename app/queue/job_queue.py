@@ -179,7 +179,9 @@ class JobQueue(QObject):
     def check_room(self, count: int) -> None:
         """Raise EngineError(REQUEST_INVALID) if so many further jobs cannot wait."""
         coming = (
-            len(command.jobs) for _, command in self._pending if isinstance(command, Submitted)
+            len(command.jobs) if isinstance(command, Submitted) else 1
+            for _, command in self._pending
+            if isinstance(command, Submitted | UpscaleSubmitted)
         )
         check_room(self._list.count(JobState.WAITING) + sum(coming), count)
 

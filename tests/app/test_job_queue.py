@@ -17,6 +17,7 @@ from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import CancelJob, ImageSaved, JobCancelled, JobFailed, RunJob
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
+from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 from tests.app.fake_engine import saved_image
@@ -320,7 +321,13 @@ def test_no_more_jobs_wait_than_there_is_room_for(open_queue: Open) -> None:
     # Those that are still being written count.
     with pytest.raises(EngineError, match="no room"):
         it.queue.submit(GenerateRequest(prompt="", count=2), Path("out"))
-    it.wait(lambda: len(it.queue.jobs) == MAX_WAITING - 1)
+    enlarging = UpscaleRequest(source="cat.png", upscaler="lanczos")
+    (larger,) = it.queue.submit_upscales([(enlarging, Path("out"))])
+    with pytest.raises(EngineError, match="no room"):
+        it.queue.submit(REQUEST, Path("out"))
+    it.queue.cancel(larger)
+    it.wait_until(larger, JobState.CANCELLED)
+    it.wait(lambda: len(it.queue.jobs) == MAX_WAITING)
     (last,) = it.queue.submit(REQUEST, Path("out"))
     it.wait(lambda: it.queue.jobs[-1].id == last)
     with pytest.raises(EngineError, match="no room"):
