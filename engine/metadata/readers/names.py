@@ -142,6 +142,9 @@ COMFY_SCHEDULES = {
     "linear_quadratic": "linear_quadratic",
     "kl_optimal": "kl_optimal",
     "align_your_steps": "align_your_steps",
+    # Those of the Impact and Efficiency nodes.
+    "ays sd1": "align_your_steps",
+    "ays sdxl": "align_your_steps",
     "lcm": None,
     "turbo": None,
     "tcd": None,

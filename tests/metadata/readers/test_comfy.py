@@ -1050,6 +1050,12 @@ def test_a_context_tells_its_values_by_its_outputs(tmp_path: Path) -> None:
     assert request.steps is None
 
 
+@pytest.mark.parametrize("name", ["AYS SD1", "AYS SDXL"])
+def test_aligned_steps_of_extensions_are_the_schedule(tmp_path: Path, name: str) -> None:
+    request = read(tmp_path, with_inputs(TEXT_TO_PICTURE, "3", scheduler=name)).request
+    assert request.schedule is ScheduleName.ALIGN_YOUR_STEPS
+
+
 def test_switches_and_reroutes_are_passed(tmp_path: Path) -> None:
     graph = with_nodes(
         TEXT_TO_PICTURE,
