@@ -21,7 +21,11 @@ _PLAIN = frozenset(
     }
 )  # fmt: skip
 # Nodes whose n-th output is the n-th of these inputs.
-_BY_PLACE = {"Text String": ("text", "text_b", "text_c", "text_d")}
+_BY_PLACE = {
+    "Text String": ("text", "text_b", "text_c", "text_d"),
+    "easy positive": ("positive",),
+    "easy negative": ("negative",),
+}
 # Inputs that hold the result of a wildcard or random text, next to its template.
 _WRITTEN_OUT = ("populated_text", "processed_text", "result_text", "text_result")
 
@@ -72,7 +76,7 @@ class _Reading:
             return self._joined(node, join)
         places = _BY_PLACE.get(node.kind)
         if places is not None:
-            return self.of(node, places[output]) if output < len(places) else None
+            return self.of(node, places[output]) if 0 <= output < len(places) else None
         for key in _WRITTEN_OUT:
             if isinstance(node.inputs.get(key), str) and node.inputs[key]:
                 return str(node.inputs[key])

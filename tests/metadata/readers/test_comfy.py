@@ -257,6 +257,7 @@ BOX = {"n51": node("Text Multiline", text=" of stone "), "n52": node("DF_Text_Bo
         (node("JoinStrings", string1="a", string2="b", delimiter=" + "), "a + b"),
         (node("CR Text Concatenate", text1="a", text2="b", separator="-"), "a-b"),
         (node("DF_Text_Box", Text="alone"), "alone"),
+        (node("easy positive", positive="alone"), "alone"),
         (node("ImpactWildcardProcessor", wildcard_text="{a|b}", populated_text="b", seed=4), "b"),
     ],
 )  # fmt: skip
@@ -272,6 +273,9 @@ def test_the_number_of_an_output_selects_its_text(tmp_path: Path) -> None:
     strings = node("Text String", text="one", text_b="two", text_c="", text_d="")
     graph = with_inputs(with_prompt_of(strings), "6", text=["50", 1])
     assert read(tmp_path, graph).request.prompt == "two"
+    for nothing in (4, -9):
+        graph = with_inputs(with_prompt_of(strings), "6", text=["50", nothing])
+        assert read(tmp_path, graph).request.prompt == ""
 
 
 def test_a_text_that_a_node_may_have_changed_gives_a_warning(tmp_path: Path) -> None:
