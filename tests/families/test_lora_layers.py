@@ -124,12 +124,14 @@ _TEXTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "chroma": {
         f"lora_te1_{_T5.replace('.', '_')}": ("text_encoder", _T5),
         f"lora_te3_{_T5.replace('.', '_')}": ("text_encoder", _T5),
+        f"t5.{_T5}": ("text_encoder", _T5),
     },
     "sd3": {
         f"lora_te1_{_CLIP.replace('.', '_')}": ("text_encoder", _CLIP),
         f"lora_te2_{_CLIP.replace('.', '_')}": ("text_encoder_2", _CLIP),
         f"text_encoder_2.{_CLIP}": ("text_encoder_2", _CLIP),
         f"lora_te3_{_T5.replace('.', '_')}": ("text_encoder_3", _T5),
+        f"t5.{_T5}": ("text_encoder_3", _T5),
     },
 }
 
@@ -185,6 +187,26 @@ def test_a_joined_layer_changes_its_parts_in_order(written: Written) -> None:
         assert found == {
             layer: (start * WIDE, stop * WIDE) for layer, (start, stop) in parts.items()
         }
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "layer"),
+    [
+        ("chroma", "img_in.proj", "x_embedder"),
+        ("chroma", "double_blocks.0.txt_attn.qkv.0", "transformer_blocks.0.attn.add_q_proj"),
+        ("chroma", "single_blocks.0.linear1.3", "single_transformer_blocks.0.proj_mlp"),
+        ("sd3", "joint_blocks.0.x_block.attn2.qkv.2", "transformer_blocks.0.attn2.to_v"),
+        # Nothing reads the queries of the last block's text, which are the first part.
+        ("sd3", "joint_blocks.1.context_block.attn.qkv.1", "transformer_blocks.1.attn.add_k_proj"),
+    ],
+)
+def test_a_numbered_part_of_a_joined_layer_is_a_layer_of_its_own(
+    written: Written, family: str, name: str, layer: str
+) -> None:
+    """OMI's layout, which OneTrainer wrote: each part has a change of its own."""
+    if written.model.family == family:
+        (target,) = table(written).find(f"transformer.{name}")
+        assert (target.component, target.layer, target.part) == ("denoiser", layer, None)
 
 
 def test_every_matrix_of_the_transformer_has_an_original_name(written: Written) -> None:

@@ -7,6 +7,7 @@ from engine.families.shared.flow.lora_layers import (
     OriginalNames,
     layer_table,
     lone_t5,
+    omi_names,
     own_names,
 )
 from engine.families.shared.flux.keys import JOINED, LAYERS, MODULES
@@ -26,4 +27,4 @@ def chroma_lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
 
 
 def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
-    return own_names(targets) | dict(_ORIGINAL.of(targets))
+    return own_names(targets) | dict(_ORIGINAL.of(targets)) | dict(omi_names(targets))

@@ -11,14 +11,16 @@ from engine.families.shared.flow.lora_layers import (
     halves,
     layer_table,
     numbered_prefixes,
+    omi_names,
     own_names,
+    t5_prefixes,
 )
 from engine.families.shared.flux.keys import JOINED, LAYERS, MODULES
 from engine.lora.layers import LayerTable, Target
 
 ORIGINAL = OriginalNames(MODULES, LAYERS, JOINED)
 # kohya numbers T5 as SD 3's third encoder, OneTrainer as the second.
-_T5_PREFIXES = (*numbered_prefixes(2, "t5xxl"), *numbered_prefixes(3, "t5xxl"))
+_T5_PREFIXES = (*numbered_prefixes(2, "t5xxl"), *t5_prefixes())
 _ENCODERS = {
     Component.TEXT_ENCODER: EncoderNames(CLIP_L_PREFIXES, clip_names),
     Component.TEXT_ENCODER_2: EncoderNames(_T5_PREFIXES, own_names),
@@ -46,7 +48,7 @@ def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target,
     """Return the targets by diffusers' names, the original ones and those of xlabs."""
     names = own_names(targets)
     names |= dict(halves(targets, "norm_out", "final_layer.adaLN_modulation.1"))
-    names |= dict(_norms(targets))
+    names |= dict(_norms(targets)) | dict(omi_names(targets))
     for original, found in ORIGINAL.of(targets):
         names[original] = found
         for leaf, other in _XLABS.items():

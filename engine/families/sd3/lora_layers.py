@@ -13,6 +13,7 @@ from engine.families.shared.flow.lora_layers import (
     layer_table,
     numbered_prefixes,
     own_names,
+    t5_prefixes,
 )
 from engine.lora.layers import LayerTable, Target
 
@@ -28,7 +29,7 @@ _ORIGINAL = OriginalNames(
 _ENCODERS = {
     Component.TEXT_ENCODER: EncoderNames(CLIP_L_PREFIXES, clip_names),
     Component.TEXT_ENCODER_2: EncoderNames(numbered_prefixes(2, "clip_g"), clip_names),
-    Component.TEXT_ENCODER_3: EncoderNames(numbered_prefixes(3, "t5xxl"), own_names),
+    Component.TEXT_ENCODER_3: EncoderNames(t5_prefixes(), own_names),
 }
 # The modulations whose halves are in opposite order in the two layouts, by their originals' names.
 _LAST, _LAST_TEXT = "norm_out", ".norm1_context"

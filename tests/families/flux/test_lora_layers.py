@@ -39,6 +39,17 @@ def layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
         ("single_blocks.0.processor.proj", f"{_SINGLE}.proj_out"),
         ("double_blocks.0.processor.proj_lora1", f"{_DOUBLE}.attn.to_out.0"),
         ("transformer.transformer_blocks.0.attn.add_k_proj", f"{_DOUBLE}.attn.add_k_proj"),
+        # OMI's layout numbers the parts of joined layers.
+        ("transformer.img_in.proj", "x_embedder"),
+        *(
+            (f"transformer.double_blocks.0.img_attn.qkv.{place}", f"{_DOUBLE}.attn.to_{one}")
+            for place, one in enumerate("qkv")
+        ),
+        ("transformer.double_blocks.0.txt_attn.qkv.1", f"{_DOUBLE}.attn.add_k_proj"),
+        ("transformer.single_blocks.0.linear1.2", f"{_SINGLE}.attn.to_v"),
+        ("transformer.single_blocks.0.linear1.3", f"{_SINGLE}.proj_mlp"),
+        ("clip_l.text_model.encoder.layers.0.mlp.fc1", "text_model.encoder.layers.0.mlp.fc1"),
+        ("t5.encoder.block.1.layer.0.SelfAttention.q", "encoder.block.1.layer.0.q"),
         ("lora_transformer_single_transformer_blocks_0_proj_mlp", f"{_SINGLE}.proj_mlp"),
         ("lora_te1_text_model_encoder_layers_0_mlp_fc1", "text_model.encoder.layers.0.mlp.fc1"),
         *(

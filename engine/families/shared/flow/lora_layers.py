@@ -3,7 +3,9 @@
 Files name a transformer's layers as its authors do (kohya, AI-toolkit, ComfyUI), where one change
 may belong to several layers, or as diffusers does. References: kohya's sd-scripts
 (`networks/lora_flux.py`, `lora_sd3.py`), musubi-tuner (`networks/lora.py`), ComfyUI `comfy/lora.py`
-(`model_lora_keys_unet`, `model_lora_keys_clip`), diffusers `loaders/lora_conversion_utils.py`.
+(`model_lora_keys_unet`, `model_lora_keys_clip`), diffusers `loaders/lora_conversion_utils.py`. In
+OMI's layout, which OneTrainer wrote, the parts of a layer that joins several are numbered instead
+(OneTrainer and InvokeAI, `convert_flux_lora.py`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +45,8 @@ FIRST_PREFIXES = (
 )
 CLIP_L_PREFIXES = (*FIRST_PREFIXES, "text_encoders_clip_l_transformer_", "clip_l_")
 _T5 = "t5xxl"
+# OMI's name of T5.
+_OMI_T5 = "t5_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +68,19 @@ def numbered_prefixes(number: int, key: str) -> tuple[str, ...]:
     )
 
 
+def t5_prefixes() -> tuple[str, ...]:
+    """Return the prefixes of T5, which kohya's files count as the third encoder everywhere."""
+    return (*numbered_prefixes(3, _T5), _OMI_T5)
+
+
 def own_names(targets: Targets) -> dict[str, tuple[Target, ...]]:
     """Return the targets under their canonical names alone."""
     return {layer: (target,) for layer, target in targets.items()}
 
 
 def lone_t5() -> EncoderNames:
-    """Return the names of T5 where it is the only encoder; kohya's files count it as the third."""
-    return EncoderNames((*FIRST_PREFIXES, *numbered_prefixes(3, _T5)), own_names)
+    """Return the names of T5 where it is the only encoder."""
+    return EncoderNames((*FIRST_PREFIXES, *t5_prefixes()), own_names)
 
 
 def lone_qwen3(*keys: str) -> EncoderNames:
@@ -130,7 +139,10 @@ class OriginalNames:
     joined: Mapping[str, tuple[str, ...]]
 
     def of(self, targets: Targets) -> Iterator[tuple[str, tuple[Target, ...]]]:
-        """Yield the original name of each layer, and the targets in it."""
+        """Yield the original name of each layer, and the targets in it.
+
+        The parts of a joined layer are also yielded alone, under its name and their number.
+        """
         tops = {canonical: original for original, canonical in self.modules.items()}
         leaves = {canonical: original for original, canonical in self.layers.items()}
         for layer, target in targets.items():
@@ -145,8 +157,9 @@ class OriginalNames:
             elif f".{leaf}" in leaves:
                 yield f"{tops[top]}{number}{leaves[f'.{leaf}']}".rstrip("."), (target,)
             for joint, members in self._joints(name, targets):
-                original = leaves.get(joint, joint)
-                yield f"{tops[top]}{number}{original}".rstrip("."), joined(members)
+                whole = f"{tops[top]}{number}{leaves.get(joint, joint)}"
+                yield whole.rstrip("."), joined(members)
+                yield from ((f"{whole}{n}", (one,)) for n, one in enumerate(members) if one)
 
     def _joints(
         self, name: str, targets: Targets
@@ -162,6 +175,12 @@ class OriginalNames:
             # What the transformer does not read is left out, but never the last part.
             if f"{first.layer}." == name and members[-1] is not None:
                 yield joint, members
+
+
+def omi_names(targets: Targets) -> Iterator[tuple[str, tuple[Target, ...]]]:
+    """Yield the first layer of Flux.1's and Chroma's transformers by OMI's name."""
+    if "x_embedder" in targets:
+        yield "img_in.proj", (targets["x_embedder"],)
 
 
 def halves(targets: Targets, stem: str, original: str) -> Iterator[tuple[str, tuple[Target, ...]]]:
