@@ -5,17 +5,21 @@ other way round. OpenCLIP stores its projection as [inputs, outputs].
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Array, FileSlice
+from backends.base import Array, DType, FileSlice
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.lora.layers import Target
+from engine.lora.layers import Rows, Target
 from engine.weights.patched import Difference, LowRankDifference, Patch, Transform
-from engine.weights.sources import Description, Place
+from engine.weights.sources import Description, Place, WeightSource
+
+# The weights that a fused layer holds, with the layer's rows that each is.
+Members = Sequence[tuple[Rows, WeightSource]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,47 @@ class PlacedTransform(Transform):
 
 
 @dataclass(frozen=True, slots=True)
+class PartOfTransform(Transform):
+    """A transform of a fused layer, as one of a weight between the layer's others.
+
+    Its rows may depend on each other, as the lengths of inputs in DoRA do, so the others are read
+    as the checkpoint has them: no patch of theirs is seen.
+    """
+
+    whole: Transform
+    before: tuple[WeightSource, ...]
+    after: tuple[WeightSource, ...]
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Return True if the layer can be changed that has a weight of this shape there."""
+        others = (*self.before, *self.after)
+        rows = shape[0] + sum(other.shape[0] for other in others)
+        alike = all(other.shape[1:] == shape[1:] for other in others)
+        return alike and self.whole.fits((rows, *shape[1:]))
+
+    def apply(self, weight: Array) -> Array:
+        """Return the weight as it is in the changed layer."""
+        before, after = (
+            [other.read_as(DType.F32) for other in others] for others in (self.before, self.after)
+        )
+        start = sum(map(len, before))
+        layer = self.whole.apply(np.concatenate([*before, weight, *after]))
+        return layer[start : start + len(weight)]
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the layer's other weights and of the transform."""
+        others = (*self.before, *self.after)
+        return *(part for other in others for part in other.parts()), *self.whole.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the descriptions of the weights before and after, and of the transform."""
+        before, after = (
+            [other.describe(place) for other in others] for others in (self.before, self.after)
+        )
+        return ["part of a layer", before, after, self.whole.describe(place)]
+
+
+@dataclass(frozen=True, slots=True)
 class TransposedDifference:
     """The numbers of a difference of a weight [outputs, inputs], as of one [inputs, outputs]."""
 
@@ -141,11 +186,12 @@ class TransposedTransform(Transform):
         return ["transposed", self.whole.describe(place)]
 
 
-def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
+def placed(patch: Patch, target: Target, shape: tuple[int, ...], members: Members = ()) -> Patch:
     """Return a module's patch as one of the target's weight or bias, which has this shape.
 
-    Raises EngineError(NOT_AVAILABLE) for a change that needs the whole of a fused layer, and
-    EngineError(CHECKPOINT_MISMATCH) for one of another size.
+    `members` are all weights or biases of the fused layer that the target is a part of. Raises
+    EngineError(NOT_AVAILABLE) for a change that needs the whole of a layer of which some is not
+    there.
     """
     if target.transposed and len(shape) == 2:
         if isinstance(patch, Transform):
@@ -156,6 +202,8 @@ def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
     if isinstance(patch, Transform):
         if target.part is None and target.rows is not None:
             return PlacedTransform(patch, *target.rows)
+        if target.part is not None and target.rows is None and _is_whole(members):
+            return _between(patch, target.part, members)
         raise EngineError(
             ErrorCode.NOT_AVAILABLE,
             sentence(
@@ -170,6 +218,22 @@ def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
         return patch
     row = math.prod(shape[1:])
     return PlacedDifference(patch, target.rows[0] * row, math.prod(shape))
+
+
+def _is_whole(members: Members) -> bool:
+    """Return True if the members follow one another from the layer's first row."""
+    end = 0
+    for (start, stop), source in members:
+        if start != end or source.shape[:1] != (stop - start,):
+            return False
+        end = stop
+    return bool(members)
+
+
+def _between(patch: Transform, part: Rows, members: Members) -> PartOfTransform:
+    before = tuple(source for rows, source in members if rows[1] <= part[0])
+    after = tuple(source for rows, source in members if rows[0] >= part[1])
+    return PartOfTransform(patch, before, after)
 
 
 def _part(patch: Difference, rows: tuple[int, int], shape: tuple[int, ...]) -> Difference:

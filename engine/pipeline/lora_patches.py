@@ -12,7 +12,7 @@ from engine.checkpoints.index import combined_digest
 from engine.errors import EngineError
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
-from engine.lora.layers import FittedLora
+from engine.lora.layers import FittedLora, Target
 from engine.lora.patches import is_measured_otherwise, patches_of
 from engine.lora.placed import placed
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
@@ -20,6 +20,7 @@ from engine.text.lora_blocks import BASE
 from engine.text.lora_tags import LoraUse
 from engine.weights.patched import LowRankDifference, Patch, fits
 from engine.weights.side_branches import SideBranches
+from engine.weights.sources import as_source
 
 _DENOISER, _TEXT_SIDE = Component.DENOISER, LoraMode.TEXT_SIDE
 Changes = Mapping[str, tuple[Patch, ...]]
@@ -70,6 +71,7 @@ class ActingLora:
         """Return the changes to a component's weights, by name. Raises EngineError."""
         found: dict[str, list[Patch]] = {}
         weights = checkpoint.components[component].weights
+        fused = _fused(self.fitted)
         for fitted in self.fitted.modules:
             target = fitted.target
             if target.component != component.value:
@@ -83,7 +85,12 @@ class ActingLora:
                 if name not in weights:
                     self.missing.add(name)
                     continue
-                fitting = placed(patch, target, weights[name].shape)
+                members = [
+                    (one.part, as_source(weights[own_name]))
+                    for one in fused.get(fitted.module.layer, ())
+                    if one.part is not None and (own_name := one.name(part)) in weights
+                ]
+                fitting = placed(patch, target, weights[name].shape, members)
                 if not fits(fitting, weights[name].shape):
                     raise _misfit(self.fitted.file.path.name, name)
                 found.setdefault(name, []).append(fitting)
@@ -95,6 +102,15 @@ class ActingLora:
         architecture = checkpoint.architecture
         block = architecture.lora_block(layer) if component is _DENOISER else BASE
         return self.use.blocks.factor(block, architecture.lora_element(component.value, layer))
+
+
+def _fused(fitted: FittedLora) -> dict[str, list[Target]]:
+    """Return the targets of each layer that holds several weights, by the file's name for it."""
+    found: dict[str, list[Target]] = {}
+    for one in fitted.modules:
+        if one.target.part is not None:
+            found.setdefault(one.module.layer, []).append(one.target)
+    return found
 
 
 def _misfit(file: str, name: str) -> EngineError:

@@ -12,14 +12,22 @@ from numpy.typing import NDArray
 from backends.base import Array, DType, Precision
 from backends.cpu import CpuBackend
 from engine.api.lora import LoraChoice, LoraMode
+from engine.api.lora_rules import LoraRules
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify, supply
+from engine.families.checkpoint import Component
+from engine.families.lora_purpose import fit_lora
+from engine.lora.file import read_lora
 from engine.lora.folder import LoraLookup
 from engine.lora.layers import LayerTable
+from engine.pipeline.found_loras import use_of
+from engine.pipeline.lora_patches import ActingLora
 from engine.pipeline.loras import JobLoras
+from engine.weights.patched import PatchedWeight
+from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.gguf_files import write_gguf
 from tests.families.flow_models import MODELS, WIDE, Written, write_parts
@@ -306,6 +314,32 @@ def test_a_lora_acts_merged_as_beside_and_over_blocks(
     quantised = write_gguf(tmp_path / f"{model.name}.gguf", stored)
     for mode in (LoraMode.MERGE, LoraMode.SIDE):
         assert decibels(picture(quantised, written.parts, lora, mode), merged) > 35
+
+
+def test_a_dora_of_a_joined_layer_changes_its_parts_as_one(
+    written: Written, tmp_path: Path
+) -> None:
+    """A1111's lengths are those of inputs over all outputs of the layer."""
+    if written.model.family != "zimage":
+        return
+    layer, random = "layers.0.attention.qkv", np.random.default_rng(3)
+    up = random.standard_normal((3 * WIDE, RANK)).astype(np.float32)
+    down = random.standard_normal((RANK, WIDE)).astype(np.float32)
+    lengths = 1 + np.abs(random.standard_normal((1, WIDE))).astype(np.float32)
+    parts = {"lora_A.weight": down, "lora_B.weight": up, "dora_scale": lengths}
+    named = {f"diffusion_model.{layer}.{part}": array for part, array in parts.items()}
+    write_arrays(tmp_path / "dora.safetensors", named)
+    checkpoint = whole(written)
+    fitted = fit_lora(read_lora(read_index(tmp_path / "dora.safetensors")), checkpoint)
+    lora = ActingLora(fitted, use_of(LoraChoice(file="dora")), LoraRules())
+    changes = lora.changes(checkpoint, Component.DENOISER, 1.0)
+    stored = checkpoint.components[Component.DENOISER].weights
+    names = [f"layers.0.attention.to_{one}.weight" for one in "qkv"]
+    assert list(changes) == names
+    found = [PatchedWeight(as_source(stored[name]), tuple(changes[name])).read() for name in names]
+    wanted = np.concatenate([as_source(stored[name]).read() for name in names]) + up @ down
+    wanted *= lengths / np.linalg.norm(wanted, axis=0)
+    np.testing.assert_allclose(np.concatenate(found), wanted, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(
