@@ -5,8 +5,9 @@ share it. Patched weights are computed in memory, from the checkpoint's own numb
 wanted again and again are kept in the cache, too, for as long as the code that computes them stays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from backends.base import BlockForm, Cancellation, DType, WeightRef
 from engine.api.sentences import sentence
@@ -25,6 +26,8 @@ from engine.weights.working_copies import WorkingCopies
 
 # The digits of the digest of code in the names of merged weights.
 _CODE_DIGITS = 8
+# The digits of the digest of packed weights' names.
+_NAME_DIGITS = 12
 
 
 def has_copy_of(
@@ -64,11 +67,15 @@ class WeightBinding:
     def copy_key(self) -> str:
         """The name of the working copy of the weights without patches.
 
-        Graphs with and without patched weights have other numbers of packed ones.
+        Patched weights are not packed, so graphs of other LoRAs have other copies.
         """
-        packed = sum(isinstance(source, PackedWeight) for source in self.used.values())
+        packed = [name for name, one in self.used.items() if isinstance(one, PackedWeight)]
         key = _key(self.network.weights.base, self.network.name, self.element)
-        return f"{key}-{_packed(self.form)}{packed}" if self.form and packed else key
+        if not self.form or not packed:
+            return key
+        key += f"-{_packed(self.form)}{len(packed)}"
+        unpacks = any(len(self.used[name].shape) == 2 for name in self.patched)
+        return f"{key}-{_digest_of(packed)}" if unpacks else key
 
     @property
     def base(self) -> "WeightBinding":
@@ -88,7 +95,8 @@ class WeightBinding:
         """Bind every weight that the graph uses.
 
         With `awaited`, its cancellation, the check of a working copy is waited for. Raises
-        EngineError(CHECKPOINT_CORRUPT, DISK_FULL), Cancelled, and the errors of `report`.
+        EngineError(CHECKPOINT_CORRUPT, DISK_FULL, CACHE_NOT_WRITABLE), Cancelled, and the errors
+        of `report`.
         """
         base = {name: source.base for name, source in self.used.items()}
         patched = {name: self.used[name] for name in sorted(self.patched)}
@@ -197,6 +205,10 @@ def _packed(form: BlockForm) -> str:
     rounded, joined = f"rounded_{form.bits}" * (form.bits < 16), "joined" * form.joined
     changes = "_".join(filter(None, (rounded, joined)))
     return f"{changes}-packed" if changes else "packed"
+
+
+def _digest_of(names: Iterable[str]) -> str:
+    return sha256("\n".join(sorted(names)).encode()).hexdigest()[:_NAME_DIGITS]
 
 
 def _key(weights: WeightSet, name: str, element: DType) -> str:

@@ -1,6 +1,9 @@
 """Working copies of networks whose linear layers stay in blocks."""
 
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from backends.base import DType, Precision
 from backends.cpu import CpuBackend
@@ -8,7 +11,10 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import Component, identify
 from engine.memory.plan import WeightPlacement
+from engine.weights.patched import FullDifference
+from engine.weights.sources import FileWeight
 from engine.weights.working_copies import WorkingCopies
+from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.gguf_files import plain, quantized, write_gguf
 from tests.families.flux.files import SMALL, drawn, original
 
@@ -49,3 +55,28 @@ def test_a_packed_copy_is_made_once_found_again_and_as_large_as_was_said(tmp_pat
     dense = sum(one.elements for one in weights.values()) * DType.F32.itemsize
     assert said < 0.45 * dense
     assert 0.8 * copy.bytes < said < 1.1 * copy.bytes
+
+
+def test_loras_of_other_layers_leave_each_other_their_packed_copies(tmp_path: Path) -> None:
+    checkpoint = identify(write_flux(tmp_path / "flux.gguf"))
+    backend, copies = CpuBackend(), WorkingCopies(tmp_path / "copies")
+    compiler = Compiler(backend, backend.probe()[0], copies)
+    plain = checkpoint.architecture.denoiser.network(64, 64)
+
+    def files_with_a_lora_of(layer: str) -> dict[str, int]:
+        """The copies by name, as the numbers of their files, after a network was loaded."""
+        ones = {layer: np.ones(plain.weights[layer].shape, np.float32)}
+        numbers = write_arrays(tmp_path / f"{layer}.safetensors", ones)[layer]
+        patch = FullDifference(FileWeight(numbers), 1.0)
+        patched = replace(plain, weights=plain.weights.patched(layer, {layer: [patch]}))
+        load = WeightPlacement.WORKING_COPY, lambda _done, _total: None, CancelToken()
+        compiler.load(patched, Precision.F32, *load).close()
+        paths = copies.folder.glob("*.safetensors")
+        return {path.name: path.stat().st_ino for path in paths}
+
+    first, second = (f"transformer_blocks.{block}.ff.net.0.proj.weight" for block in range(2))
+    files_with_a_lora_of(first)
+    both = files_with_a_lora_of(second)
+    assert len(both) == 2
+    assert files_with_a_lora_of(first) == both
+    assert files_with_a_lora_of(second) == both
