@@ -6,6 +6,7 @@ cost seconds: they are read only if their times have changed.
 
 import contextlib
 import hashlib
+import sys
 from pathlib import Path
 
 import msgspec
@@ -95,6 +96,8 @@ def _replace_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest, unless the artifact is held by a lock on the present manifest."""
     with contextlib.suppress(OSError):
         lock = FileLock(folder / MANIFEST)
+        if sys.platform == "win32":
+            lock.release()  # or our own handle would keep the manifest; those of others do
         try:
             write_manifest(folder, manifest)
         finally:

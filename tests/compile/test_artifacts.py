@@ -35,6 +35,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiled import PLAN_BYTES
 from engine.compile.manifest import MANIFEST
 from engine.errors import EngineError
+from engine.file_lock import FileLock
 from tests import damages
 from tests.compile.compiling import Bench, network, run, write_weights
 
@@ -161,6 +162,25 @@ def test_a_large_file_is_not_read_at_each_start(
     _change_byte(artifact)
     np.testing.assert_array_equal(bench.numbers(), whole)
     assert bench.compiles == 2
+
+
+def test_a_moved_cache_is_read_once_where_open_files_cannot_be_replaced(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows replaces no open file, and our own lock keeps the manifest open."""
+
+    def replaced(part: Path, path: Path) -> None:
+        FileLock(path).release()  # raises BlockingIOError while it is held
+        part.replace(path)
+
+    whole = bench.numbers()
+    (artifact,) = bench.artifacts()
+    os.utime(_file(artifact), ns=(10**18, 10**18))
+    before = manifest.read_manifest(artifact)
+    monkeypatch.setattr(manifest, "put_in_place", replaced)
+    monkeypatch.setattr(sys, "platform", "win32")
+    np.testing.assert_array_equal(bench.numbers(), whole)
+    assert manifest.read_manifest(artifact) != before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no time there that a program cannot set")
