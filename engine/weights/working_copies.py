@@ -23,6 +23,7 @@ from engine.api.values import ArtifactKind, ErrorCode
 from engine.cache_folder import CacheFolder
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
+from engine.durable import FULL
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
 from engine.weights.binding import Report
@@ -167,7 +168,7 @@ class WorkingCopies:
         report: Report,
         made_of: tuple[str, str] = ("", ""),
     ) -> dict[str, FileSlice]:
-        """Write the copy and return its slices. Raises EngineError(DISK_FULL).
+        """Write the copy and return its slices. Raises EngineError: DISK_FULL, CACHE_NOT_WRITABLE.
 
         `made_of` is the names of the network and the checkpoint, for `listed`.
         """
@@ -182,18 +183,7 @@ class WorkingCopies:
             found = self.find(key, weights)
             if found is not None:
                 return found
-            raise EngineError(
-                ErrorCode.DISK_FULL,
-                sentence(
-                    "The working copy of the weights ({size:.1f} GB) cannot be written to "
-                    "{folder}: {strerror}.",
-                    size=size / 1000000000.0,
-                    folder=self.folder,
-                    strerror=error.strerror,
-                ),
-                sentence("Free some disk space."),
-                remedies=(RaiseMemoryLimit(),),
-            ) from error
+            raise _not_written(self.folder, size, error) from error
         self._hold(key)
         index = read_index(path)
         return {name: index.tensors[name] for name in weights}
@@ -308,6 +298,25 @@ class WorkingCopies:
         if names:
             self._cache.remove(names)
         return names
+
+
+def _not_written(folder: Path, size: int, error: OSError) -> EngineError:
+    """Return the error for a copy of `size` bytes that cannot be written to a folder."""
+    full = error.errno in FULL
+    return EngineError(
+        ErrorCode.DISK_FULL if full else ErrorCode.CACHE_NOT_WRITABLE,
+        sentence(
+            "The working copy of the weights ({size:.1f} GB) cannot be written to "
+            "{folder}: {strerror}.",
+            size=size / 1000000000.0,
+            folder=folder,
+            strerror=error.strerror or str(error),
+        ),
+        sentence("Free some disk space.")
+        if full
+        else sentence("Choose another folder for the cache, or let this one be written to."),
+        remedies=(RaiseMemoryLimit(),),
+    )
 
 
 def _names(made_of: tuple[str, str]) -> dict[str, str]:

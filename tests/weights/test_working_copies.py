@@ -355,7 +355,8 @@ def test_a_folder_that_cannot_be(tmp_path: Path, weights: dict[str, WeightSource
     assert copies.find("key", weights) is None
     with pytest.raises(EngineError) as caught:
         copies.make("key", weights, DType.F32, ignore)
-    assert caught.value.code is ErrorCode.DISK_FULL
+    assert caught.value.code is ErrorCode.CACHE_NOT_WRITABLE
+    assert "space" not in caught.value.hint
 
 
 # --- listing and clearing ---
