@@ -1,17 +1,19 @@
 """`safelight upscale`: pictures made larger by an upscaler's file, by Lanczos or by area."""
 
 import argparse
+from pathlib import Path
 
 import msgspec
 
 from app.cli.devices import check_hardware
 from app.cli.picture_files import typed_pictures
 from app.cli.spelling import one_of, parse_size
-from app.cli.terminal import ByteBar, Usage, print_error, print_json, write_path
+from app.cli.terminal import ByteBar, Usage, print_error, print_json, print_note, write_path
 from app.cli.upscaler_files import find_upscaler
 from app.model_folders import named_folders
 from app.paths import Paths, find_paths, typed_text
 from app.settings.reading import FILE, read_settings
+from app.standard_streams import OutputLost
 from engine.api.second_passes import Resampling
 from engine.api.values import ErrorInfo
 from engine.cancel import CancelToken
@@ -113,6 +115,7 @@ def run(options: argparse.Namespace) -> int:
         candidates = devices.candidates(options.backend, cancel)
     done: list[UpscaledImage] = []
     warnings: list[ErrorInfo] = []
+    lost: OutputLost | None = None
     bar = ByteBar("Enlarging", 1)
     listener = UpscaleListener(bar.show, warnings.append, cancel, note_failure=devices.note_failure)
     try:
@@ -120,7 +123,7 @@ def run(options: argparse.Namespace) -> int:
             done.append(image)
             if not options.json:
                 bar.clear()
-                write_path(image.path)
+                lost = _announce(image.path) or lost
     except KeyboardInterrupt:
         raise Cancelled from None
     finally:
@@ -130,7 +133,19 @@ def run(options: argparse.Namespace) -> int:
     else:
         for warning in warnings:
             print_error(warning)
+    if lost is not None:
+        raise lost
     return 0
+
+
+def _announce(path: Path) -> OutputLost | None:
+    """Print the path of a picture; return the error of an output that is lost."""
+    try:
+        write_path(path)
+    except OutputLost as lost:
+        print_note(f"The picture is saved as {path}.")
+        return lost
+    return None
 
 
 def _job(options: argparse.Namespace, paths: Paths) -> UpscaleJob:

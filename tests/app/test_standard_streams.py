@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.thinned import thinned
 
@@ -41,6 +42,18 @@ def test_a_full_output_costs_no_picture(option: str, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert len(made) == 2
     assert "standard output: No space left on device" in done.stderr
+    for picture in made:
+        assert f"The picture is saved as {picture}." in done.stderr
+
+
+@needs_full
+def test_a_full_output_costs_no_enlarged_picture(tmp_path: Path) -> None:
+    for name in "one", "two":
+        Image.new("RGB", (8, 8)).save(tmp_path / f"{name}.png")
+    pictures = f"{tmp_path}/one.png {tmp_path}/two.png"
+    done, made = shell(f"{COMMAND} upscale {pictures} --model lanczos --scale 2 > /dev/full", tmp_path)
+    assert done.returncode == 1
+    assert len(made) == 2
     for picture in made:
         assert f"The picture is saved as {picture}." in done.stderr
 
