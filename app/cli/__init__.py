@@ -31,7 +31,7 @@ from app.cli.quiet_log import quiet_log
 from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
-from engine.errors import EngineError
+from engine.errors import Cancelled, EngineError
 from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.packs import FOLDER, use_packs
 
@@ -101,6 +101,9 @@ def _run(arguments: Sequence[str]) -> int:
             return int(options.run(options))
     except Usage as error:
         parser.error(str(error))
+    except KeyboardInterrupt:
+        print_error(Cancelled().info)
+        return 1
     except EngineError as error:
         print_error(error.info)
         return 1

@@ -157,6 +157,17 @@ def test_inspect_remembers_the_hash_of_a_file_that_is_left_alone(
     assert json_of(capsys, "inspect", str(path))["sha256"] is None
 
 
+def test_ctrl_c_ends_any_command_in_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.models.list_checkpoints", interrupted)
+    assert run(["models"]) == 1
+    assert capsys.readouterr().err == "safelight: Cancelled.\n"
+
+
 def test_inspect_says_why_there_is_no_hash(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
