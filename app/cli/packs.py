@@ -60,9 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.add_argument("--json", action="store_true")
     listing = actions.add_parser("list", help="list all packs")
-    listing.add_argument("--json", action="store_true")
+    _take_json(listing)
     shown = _with_pack(actions.add_parser("show", help="show one pack and its licences"))
-    shown.add_argument("--json", action="store_true")
+    _take_json(shown)
     install = _with_pack(actions.add_parser("install", help="download, try and use a pack"))
     _take_source(install)
     install.add_argument(
@@ -98,6 +98,11 @@ def run(options: argparse.Namespace) -> int:
 def _with_pack(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("pack", metavar="PACK")
     return parser
+
+
+def _take_json(parser: argparse.ArgumentParser) -> None:
+    """Declare an action's `--json`, which says nothing of one before the action."""
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
 
 
 def _take_source(parser: argparse.ArgumentParser) -> None:

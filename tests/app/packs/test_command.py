@@ -50,6 +50,11 @@ def listed(shown: Shown) -> dict[str, dict[str, Any]]:
     return {pack["id"]: pack for pack in json.loads(shown("list", "--json")[1])["packs"]}
 
 
+def test_json_is_asked_for_before_or_after_the_action(shown: Shown) -> None:
+    for action in (["list"], ["show", "tiny"]):
+        assert json.loads(shown("--json", *action)[1]) == json.loads(shown(*action, "--json")[1])
+
+
 def test_a_pack_is_installed_listed_repaired_and_removed(shown: Shown, tmp_path: Path) -> None:
     wheels = str(tmp_path / "wheels")
     assert listed(shown)["tiny"]["installed"] == ""
