@@ -32,6 +32,22 @@ class MapOutput(msgspec.Struct, frozen=True):
     options: MapOptions
 
 
+class PreprocessorOutput(msgspec.Struct, frozen=True):
+    """A preprocessor in the JSON output: `options` are the usual ones, `weights` names of files."""
+
+    name: str
+    serves: tuple[str, ...]
+    options: MapOptions
+    weights: tuple[str, ...]
+    about: str
+
+
+class PreprocessorsOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `safelight map --list --json`."""
+
+    preprocessors: tuple[PreprocessorOutput, ...]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("picture", metavar="PICTURE", nargs="?", help="a PNG, JPEG or WebP file")
@@ -65,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Make a map and print its path, or list the preprocessors."""
     if options.list:
-        _list()
+        _list(as_json=options.json)
         return 0
     if not (options.picture and options.preprocessor and options.output):
         raise Usage("give a picture, --preprocessor NAME and --output FILE, or --list")
@@ -105,16 +121,29 @@ def _open(chosen: MapOptions) -> MapOptions:
     return msgspec.structs.replace(chosen, resolution=None)
 
 
-def _list() -> None:
-    rows = [
-        (
+def _list(*, as_json: bool) -> None:
+    found = [
+        PreprocessorOutput(
             name.value,
-            ", ".join(kind.value for kind in preprocessor.serves),
-            " ".join(map(_usage, fields_of(preprocessor.options).values())),
-            ", ".join(preprocessor.files),
+            tuple(kind.value for kind in preprocessor.serves),
+            preprocessor.options(),
+            preprocessor.files,
             str(preprocessor.about),
         )
         for name, preprocessor in PREPROCESSORS.items()
+    ]
+    if as_json:
+        print_json(PreprocessorsOutput(tuple(found)))
+        return
+    rows = [
+        (
+            one.name,
+            ", ".join(one.serves),
+            " ".join(map(_usage, fields_of(type(one.options)).values())),
+            ", ".join(one.weights),
+            one.about,
+        )
+        for one in found
     ]
     print_table(("NAME", "SERVES", "OPTIONS", "WEIGHTS", "MAP"), rows)
 

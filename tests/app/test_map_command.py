@@ -88,6 +88,10 @@ def test_every_preprocessor_is_listed(capsys: pytest.CaptureFixture[str]) -> Non
     assert names == [name.value for name in PreprocessorName], (
         "PREPROCESSORS in engine/api/preprocessors.py has all names, in their order"
     )
+    assert run(["map", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["preprocessors"]
+    assert [one["name"] for one in listed] == names
+    assert listed[0]["options"]["low"] == 100
 
 
 @pytest.mark.parametrize(
