@@ -28,7 +28,7 @@ from app.cli import (
     upscale,
 )
 from app.cli.quiet_log import quiet_log
-from app.cli.terminal import Usage, harmless, print_error, print_note
+from app.cli.terminal import StatusLine, Usage, harmless, print_error, print_note
 from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
 from engine.errors import Cancelled, EngineError
@@ -102,11 +102,16 @@ def _run(arguments: Sequence[str]) -> int:
     except Usage as error:
         parser.error(str(error))
     except KeyboardInterrupt:
-        print_error(Cancelled().info)
-        return 1
+        return _failed(Cancelled())
     except EngineError as error:
-        print_error(error.info)
-        return 1
+        return _failed(error)
+
+
+def _failed(error: EngineError) -> int:
+    """Print an error, in place of a bar that was drawn last; return the exit status."""
+    StatusLine().clear()
+    print_error(error.info)
+    return 1
 
 
 def _use_packs() -> None:

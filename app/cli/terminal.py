@@ -37,6 +37,8 @@ _PHASE_LABELS = {
     Phase.SAVE: "Saving",
 }
 _BAR_WIDTH = 24
+# Moves to the beginning of the line and erases it.
+_CLEAR = "\r\x1b[2K"
 # Seconds between redraws while no progress is reported.
 _TICK_S = 0.5
 
@@ -109,12 +111,15 @@ class StatusLine:
         if self.is_shown and text != self._shown:
             self._shown = text
             columns = shutil.get_terminal_size().columns
-            sys.stderr.write(f"\r\x1b[2K{harmless(text)[: columns - 1]}")
+            sys.stderr.write(f"{_CLEAR}{harmless(text)[: columns - 1]}")
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Remove the line, so that ordinary output can follow."""
-        self.draw("")
+        """Remove the line, whoever drew it, so that ordinary output can follow."""
+        if self.is_shown:
+            self._shown = ""
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
 
 
 def bar(fraction: float) -> str:

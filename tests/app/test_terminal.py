@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.cli import run
 from app.cli.terminal import ByteBar, TerminalReporter, rounded
 from engine.api.values import Phase
 from engine.pipeline.forecast import PhaseEstimate
@@ -125,6 +126,19 @@ def test_bytes_have_a_bar(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     ByteBar("Hashing", 200).show(50)
     assert f"Hashing {'█' * 6}{'░' * 18} 25 %" in capsys.readouterr().err
+
+
+def test_an_error_takes_the_place_of_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        ByteBar("Looking", 2).show(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("app.cli.models.list_checkpoints", interrupted)
+    assert run(["models"]) == 1
+    assert capsys.readouterr().err.endswith("50 %\r\x1b[2Ksafelight: Cancelled.\n")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`safelight packs`: what there is, and what each action says."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,16 @@ def shown(
 
 def listed(shown: Shown) -> dict[str, dict[str, Any]]:
     return {pack["id"]: pack for pack in json.loads(shown("list", "--json")[1])["packs"]}
+
+
+def test_the_line_of_progress_is_gone_when_a_pack_is_in_use(
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status, _, drawn = shown("install", "tiny", "--from", str(tmp_path / "wheels"))
+    assert status == 0
+    assert "Trying it" in drawn
+    assert drawn.endswith("\r\x1b[2K")
 
 
 def test_json_is_asked_for_before_or_after_the_action(shown: Shown) -> None:
