@@ -1,13 +1,15 @@
 """A fingerprint of everything that verdicts depend on, taken without importing vendors' runtimes.
 
-It covers the versions of what is installed, the adapters with their drivers, the processor, and the
-sources of the backends and graphs. When any of these changes, every device is tried again: a
+It covers the versions of what is installed, the adapters with their drivers, the processor, the
+sources of the backends and graphs, and variables that hide or renumber devices or change their
+architecture. When any of these changes, every device is tried again: a
 changed driver rarely affects one adapter alone, and a trial takes seconds.
 """
 
+import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -34,17 +36,29 @@ _RUNTIMES = (
     "triton",
     "windowsml",
 )
+# Variables by which the runtimes of CUDA, ROCm, Level Zero and Vulkan choose devices and drivers.
+_STEERING = (
+    *("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"),
+    *("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"),
+    "HSA_OVERRIDE_GFX_VERSION",
+    *("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY"),
+    *("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "MESA_VK_DEVICE_SELECT", "DRI_PRIME"),
+)
 
 
 def machine_fingerprint() -> str:
     """Return a digest of this machine's hardware, drivers and runtimes: 64 hexadecimal digits."""
     # On a Mac the drivers come with the system, and listing its adapters takes a second.
     adapters = () if sys.platform == "darwin" else hardware.list_adapters()
-    return fingerprint_of(installed_runtimes(map(Path, sys.path)), adapters)
+    return fingerprint_of(installed_runtimes(map(Path, sys.path)), adapters, os.environ)
 
 
-def fingerprint_of(runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]) -> str:
-    """Return the fingerprint of a machine with these runtimes and adapters.
+def fingerprint_of(
+    runtimes: tuple[str, ...],
+    adapters: tuple[Adapter, ...],
+    environment: Mapping[str, str],
+) -> str:
+    """Return the fingerprint of a machine with these runtimes, adapters and variables.
 
     Changing facts, such as free memory, are left out.
     """
@@ -55,7 +69,9 @@ def fingerprint_of(runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]) -> 
     system = (platform.system(), platform.release(), platform.machine(), hardware.cpu_name())
     sources = map(_source, (backends, compiling, devices, graphs, weights))
     ours = (version("safelight"), sys.version_info[:2], *sources)
-    return sha256(repr((ours, system, of_adapters, runtimes)).encode()).hexdigest()
+    steering = [(name, environment[name]) for name in _STEERING if name in environment]
+    facts = ours, system, of_adapters, runtimes, steering
+    return sha256(repr(facts).encode()).hexdigest()
 
 
 def _source(package: ModuleType) -> list[tuple[str, int, int]]:

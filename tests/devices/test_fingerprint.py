@@ -25,7 +25,7 @@ RUNTIMES = ("onnxruntime_gpu-1.31.1",)
 def test_the_fingerprint_is_the_same_while_nothing_changes() -> None:
     assert machine_fingerprint() == machine_fingerprint()
     busier = replace(CARD, memory_free=1 << 30)
-    assert fingerprint_of(RUNTIMES, (CARD,)) == fingerprint_of(RUNTIMES, (busier,))
+    assert fingerprint_of(RUNTIMES, (CARD,), {}) == fingerprint_of(RUNTIMES, (busier,), {})
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,20 @@ def test_the_fingerprint_is_the_same_while_nothing_changes() -> None:
 def test_a_driver_a_card_or_a_runtime_changes_the_fingerprint(
     runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]
 ) -> None:
-    assert fingerprint_of(runtimes, adapters) != fingerprint_of(RUNTIMES, (CARD,))
+    assert fingerprint_of(runtimes, adapters, {}) != fingerprint_of(RUNTIMES, (CARD,), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("CUDA_VISIBLE_DEVICES", "1"), ("HSA_OVERRIDE_GFX_VERSION", "10.3.0")],
+)
+def test_a_variable_by_which_devices_are_chosen_changes_the_fingerprint(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(name, raising=False)
+    before = machine_fingerprint()
+    monkeypatch.setenv(name, value)
+    assert machine_fingerprint() != before
 
 
 def test_safelights_own_code_changes_the_fingerprint(
@@ -50,9 +63,9 @@ def test_safelights_own_code_changes_the_fingerprint(
 ) -> None:
     monkeypatch.setattr(fingerprint.backends, "__path__", [str(tmp_path)])
     (tmp_path / "cpu.py").write_text("one")
-    before = fingerprint_of((), ())
+    before = fingerprint_of((), (), {})
     (tmp_path / "cpu.py").write_text("other")
-    assert fingerprint_of((), ()) != before
+    assert fingerprint_of((), (), {}) != before
 
 
 def test_runtimes_are_known_by_the_names_of_their_folders(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def as_version(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
 def test_each_version_keeps_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def store(version: str) -> VerdictStore:
         as_version(monkeypatch, version)
-        return VerdictStore(tmp_path / "devices.json", fingerprints.fingerprint_of((), ()))
+        return VerdictStore(tmp_path / "devices.json", fingerprints.fingerprint_of((), (), {}))
 
     old = store(OLD)
     old.keep(BackendReport(backend="cpu", fingerprint=old.fingerprint, problem="as the old one"))
