@@ -5985,6 +5985,10 @@
    <translation>Eine andere Datei wählen.</translation>
   </message>
   <message>
+   <source>Choose another folder for the cache, or let this one be written to.</source>
+   <translation>Wählen Sie einen anderen Ordner für den Cache, oder lassen Sie zu, dass in diesen geschrieben wird.</translation>
+  </message>
+  <message>
    <source>Choose another folder with SAFELIGHT_STATE.</source>
    <translation>Mit SAFELIGHT_STATE einen anderen Ordner wählen.</translation>
   </message>
