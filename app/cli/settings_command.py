@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from app.cli.terminal import Usage, print_json, print_table, say
-from app.paths import find_paths
+from app.paths import find_paths, typed_path, usual_folders
 from app.settings.reading import FILE, read_settings
 from app.settings.values import USUAL, stated
 from app.settings.writing import write_settings
@@ -62,6 +62,9 @@ def _value(name: str, text: str) -> Any:
     """Return a typed value of a setting. Raises Usage for one that makes no sense."""
     if text == "usual":
         return getattr(USUAL, name)
+    if name in usual_folders() and text:
+        # As the shell means it; a relative folder of the file is from the home folder on.
+        text = str(typed_path(text))
     try:
         plain = msgspec.json.decode(text) if name == "shortcuts" else text
         return msgspec.convert(plain, stated()[name].kind, strict=False)

@@ -38,6 +38,17 @@ def test_a_setting_is_changed_and_taken_back(
     assert read_settings(file).settings.picture_format == "png"
 
 
+def test_a_relative_folder_is_one_of_the_shells(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("pictures_folder", "models_folder", "wildcards_folder"):
+        assert run(["settings", name, "my folder"]) == 0
+        assert getattr(read_settings(file).settings, name) == str(tmp_path / "my folder")
+        assert run(["settings", name, ""]) == 0
+        assert getattr(read_settings(file).settings, name) == ""
+
+
 @pytest.mark.parametrize(("name", "value"), [("quality", "101"), ("look", "mauve"), ("x", "1")])
 def test_values_that_make_no_sense_are_refused(
     file: Path, name: str, value: str, capsys: pytest.CaptureFixture[str]
