@@ -51,7 +51,9 @@ def test_a_full_output_costs_no_enlarged_picture(tmp_path: Path) -> None:
     for name in "one", "two":
         Image.new("RGB", (8, 8)).save(tmp_path / f"{name}.png")
     pictures = f"{tmp_path}/one.png {tmp_path}/two.png"
-    done, made = shell(f"{COMMAND} upscale {pictures} --model lanczos --scale 2 > /dev/full", tmp_path)
+    done, made = shell(
+        f"{COMMAND} upscale {pictures} --model lanczos --scale 2 > /dev/full", tmp_path
+    )
     assert done.returncode == 1
     assert len(made) == 2
     for picture in made:

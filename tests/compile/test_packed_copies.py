@@ -69,8 +69,13 @@ def test_loras_of_other_layers_leave_each_other_their_packed_copies(tmp_path: Pa
         numbers = write_arrays(tmp_path / f"{layer}.safetensors", ones)[layer]
         patch = FullDifference(FileWeight(numbers), 1.0)
         patched = replace(plain, weights=plain.weights.patched(layer, {layer: [patch]}))
-        load = WeightPlacement.WORKING_COPY, lambda _done, _total: None, CancelToken()
-        compiler.load(patched, Precision.F32, *load).close()
+        compiler.load(
+            patched,
+            Precision.F32,
+            WeightPlacement.WORKING_COPY,
+            lambda _done, _total: None,
+            CancelToken(),
+        ).close()
         paths = copies.folder.glob("*.safetensors")
         return {path.name: path.stat().st_ino for path in paths}
 
