@@ -159,6 +159,7 @@ class TerminalReporter(SilentReporter):
         self._announce, self._preview = announce, preview
         self._pace = PreviewPace(clock)
         self.shows_previews = preview is not None
+        self._misses_previews = False
         # The error that kept a path from being printed; the job goes on all the same.
         self.lost: OutputLost | None = None
         self._line = StatusLine()
@@ -232,12 +233,21 @@ class TerminalReporter(SilentReporter):
             self.show(step, preview_pixels(latent, form.preview))
 
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
-        """Replace the preview file in one step; errors of the file system are ignored."""
-        if self._preview:
-            part = self._preview.with_name(f"{self._preview.name}.part")
+        """Replace the preview file in one step; the first error of the file system is told."""
+        if not self._preview:
+            return
+        part = self._preview.with_name(f"{self._preview.name}.part")
+        try:
+            Image.fromarray(pixels).save(part, "PNG")
+            part.replace(self._preview)
+        except OSError as error:
             with suppress(OSError):
-                Image.fromarray(pixels).save(part, "PNG")
-                part.replace(self._preview)
+                part.unlink(missing_ok=True)
+            if not self._misses_previews:
+                self._misses_previews = True
+                self.clear()
+                reason = error.strerror or str(error)
+                print_note(f"The preview cannot be written to {self._preview}: {reason}.")
 
     def image_saved(self, image: SavedImage) -> None:
         """Print the path of a saved picture."""

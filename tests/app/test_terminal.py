@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.cli import run
@@ -126,6 +128,20 @@ def test_bytes_have_a_bar(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     ByteBar("Hashing", 200).show(50)
     assert f"Hashing {'█' * 6}{'░' * 18} 25 %" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["absent/preview.png", "folder"])
+def test_a_preview_that_cannot_be_written_is_told_once(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder").mkdir()
+    reporter = TerminalReporter(announce=True, preview=tmp_path / name)
+    for step in (1, 2):
+        reporter.show(step, np.zeros((8, 8, 3), np.uint8))
+    told = capsys.readouterr().err
+    assert told.count("The preview cannot be written") == 1
+    assert str(tmp_path / name) in told
+    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_an_error_takes_the_place_of_a_bar(
