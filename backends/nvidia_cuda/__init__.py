@@ -203,8 +203,6 @@ def _missing() -> str | None:
     missing = unusable(PROVIDER, DISTRIBUTION)
     if missing:
         return missing
-    # Without this variable CUDA's device 0 is the fastest card, not the driver's first one.
-    os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     import onnxruntime as ort
 
     if hasattr(ort, "preload_dlls"):

@@ -2,8 +2,8 @@
 
 It covers the versions of what is installed, the adapters with their drivers, the processor, the
 sources of the backends and graphs, and variables that hide or renumber devices or change their
-architecture. When any of these changes, every device is tried again: a
-changed driver rarely affects one adapter alone, and a trial takes seconds.
+architecture. When any of these changes, every device is tried again: a changed driver rarely
+affects one adapter alone, and a trial takes seconds.
 """
 
 import os

@@ -1,5 +1,6 @@
 """The registered backends, and the ones that "auto" tries."""
 
+import os
 import subprocess
 import sys
 
@@ -25,3 +26,14 @@ def test_torch_without_accelerators_is_not_imported_automatically(
         [sys.executable, "-c", PROGRAM % version], capture_output=True, text=True, check=True
     )
     assert told.stdout.split() == [str(automatic), "False"]
+
+
+@pytest.mark.parametrize(("chosen", "order"), [("", "PCI_BUS_ID"), ("FASTEST_FIRST",) * 2])
+def test_cards_are_counted_by_the_bus_before_any_runtime_starts(chosen: str, order: str) -> None:
+    name = "CUDA_DEVICE_ORDER"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    environment |= {name: chosen} if chosen else {}
+    code = f"import os, backends.registry; print(os.environ[{name!r}])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == order
