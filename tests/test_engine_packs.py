@@ -208,6 +208,7 @@ def test_each_process_that_computes_takes_the_packs_before_a_runtime(
         "import pickle, io\n"
         "process.pickle = type('P', (), {'load': staticmethod(lambda _: None)})\n"
         f"arguments = {CHILDREN[module]!r}\n"
+        "if hasattr(process, 'run_engine'): process.run_engine(os.getppid())\n"
         "run = getattr(process, 'main', None)\n"
         "if run: run([*arguments, f'--parent={os.getppid()}'])\n"
         "else: process.run(['models'])\n"

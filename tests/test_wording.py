@@ -22,7 +22,7 @@ _PROCESSES = {
     "engine/devices/pack_trial.py",
     "engine/devices/trial_process.py",
     "engine/devices/trials.py",
-    "engine/server/process.py",
+    "engine/server/__init__.py",
 }
 
 
