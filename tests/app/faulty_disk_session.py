@@ -76,6 +76,7 @@ def main() -> None:
     else:
         staged = session_in(folder)
         _fill(ballast)
+    former = kept(staged)
     change(staged, 77)
     wanted = kept(staged)
     errors = lambda: [one.error for one in staged.session.notices.notices if one.error]  # noqa: E731
@@ -88,7 +89,10 @@ def main() -> None:
     # As when a person comes back to the window.
     staged.session.look_again()
     QCoreApplication.processEvents()
-    found["reverted"] = _differences(wanted, kept(staged))
+    now = kept(staged)
+    # A job joins the queue, and its prompt the others, once the journal has it, if it still fits.
+    went_back = {name: value for name, value in wanted.items() if now[name] == former[name]}
+    found["reverted"] = _differences(went_back, now)
     if how == "read-only":
         for place in places:
             _release(place)

@@ -100,7 +100,11 @@ def test_models_shows_that_it_is_at_work(
     def draw(_: StatusLine, text: str) -> None:
         shown.append(text)
 
+    def clear(line: StatusLine) -> None:
+        draw(line, "")
+
     monkeypatch.setattr(StatusLine, "draw", draw)
+    monkeypatch.setattr(StatusLine, "clear", clear)
     assert run(["models"]) == 0
     assert len([text for text in shown if text.startswith("Looking at your files")]) > MANY
     assert shown[-1] == ""

@@ -1,5 +1,7 @@
 """Files of weights that are lost between the reading of a checkpoint and its use, by name."""
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,10 +85,24 @@ def test_a_session_of_a_file_that_is_gone_has_no_identity(
         prepared.identity()
 
 
-def test_a_full_disk_keeps_its_name(compiler: Compiler, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.ENOSPC, ErrorCode.DISK_FULL), (errno.EROFS, ErrorCode.CACHE_NOT_WRITABLE)],
+)
+def test_a_disk_that_takes_nothing_keeps_its_name(
+    compiler: Compiler,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    code: ErrorCode,
+) -> None:
     made = network(write_weights(tmp_path / "model.safetensors", dtype=DType.F16))
-    (tmp_path / "copies").write_bytes(b"a file where the folder should be")
+
+    def refuse(_descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", refuse)
     placement = WeightPlacement.WORKING_COPY
     with pytest.raises(EngineError) as caught:
         compiler.load(made, Precision.F32, placement, lambda _done, _total: None, CancelToken())
-    assert caught.value.code is ErrorCode.DISK_FULL
+    assert caught.value.code is code
