@@ -1,6 +1,6 @@
 """The page of the Gallery: folders at the side, pictures in the middle, details beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import msgspec
@@ -26,6 +26,7 @@ from ui.gallery.picture_loader import PictureLoader
 from ui.gallery.tile_store import TileStore
 from ui.gallery.viewer import Viewer, is_escape_wanted
 from ui.picture_facts import Fact, PictureTexts, read_texts
+from ui.shared_keys import while_seen
 from ui.theme.theme import Theme
 from ui.upscale_button import UpscaleButton
 from ui.widgets.labels import rule
@@ -211,10 +212,10 @@ class GalleryPage(QWidget):
         actions = self._actions
         for name, act in (
             (ActionName.COMPARE, self._compare),
-            (ActionName.FIND, self._if_seen(self._find)),
+            (ActionName.FIND, while_seen(self, self._find)),
             (ActionName.GALLERY_FOLDERS, self._toggle_folders),
             (ActionName.READ_FOLDERS, self._index.rescan),
-            (ActionName.DETAILS, self._if_seen(self._toggle_details)),
+            (ActionName.DETAILS, while_seen(self, self._toggle_details)),
             (ActionName.LARGER_TILES, lambda: grid.use_side(grid.side + SIDE_STEP)),
             (ActionName.SMALLER_TILES, lambda: grid.use_side(grid.side - SIDE_STEP)),
             (ActionName.FULL_SCREEN, self._toggle_full_screen),
@@ -338,15 +339,6 @@ class GalleryPage(QWidget):
 
     def _on_counted(self) -> None:
         self.folders.show_counts(self._index.facets)
-
-    def _if_seen(self, act: Callable[[], None]) -> Callable[[], None]:
-        """Return the act for a key that other pages have, too."""
-
-        def triggered() -> None:
-            if self.isVisible():
-                act()
-
-        return triggered
 
     # Habits.
 

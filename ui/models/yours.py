@@ -17,6 +17,7 @@ from ui.model_labels import count_label, kinds_label
 from ui.models.details import ModelDetails
 from ui.models.invitation import Invitation
 from ui.picture_actions import reveal
+from ui.shared_keys import begin_search
 from ui.theme.metrics import CONTROL_HEIGHT, DETAILS_WIDTH, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
@@ -55,7 +56,7 @@ class YourModels(QWidget):
         self._lay_out()
         self._connect()
         self.addAction(actions[ActionName.FIND])
-        actions[ActionName.FIND].triggered.connect(self._begin_search)
+        actions[ActionName.FIND].triggered.connect(begin_search(self, self.search))
         self._on_models()
 
     def current(self) -> ModelInfo | None:
@@ -154,12 +155,6 @@ class YourModels(QWidget):
         session.models.store.changed.connect(self._on_models)
         session.models.store.listing_changed.connect(self._tell)
         session.checkpoints.families_changed.connect(self._on_models)
-
-    def _begin_search(self) -> None:
-        # Other pages have the key, too.
-        if self.isVisible():
-            self.search.setFocus()
-            self.search.selectAll()
 
     def _use(self) -> None:
         model = self.current()

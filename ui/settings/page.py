@@ -26,6 +26,7 @@ from ui.settings.sections import (
     updates_section,
 )
 from ui.settings.shortcuts import Shortcuts
+from ui.shared_keys import begin_search
 from ui.slices import Slices
 from ui.spoken import say
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
@@ -234,19 +235,13 @@ class SettingsPage(QWidget):
         self.navigation.itemClicked.connect(self._on_clicked)
         self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.addAction(self._actions[ActionName.FIND])
-        self._actions[ActionName.FIND].triggered.connect(self._begin_search)
+        self._actions[ActionName.FIND].triggered.connect(begin_search(self, self.search))
         enter = QShortcut(QKeySequence(Qt.Key.Key_Down), self.search)
         enter.setContext(Qt.ShortcutContext.WidgetShortcut)
         enter.activated.connect(self._enter_found)
 
     def _on_clicked(self, *_: object) -> None:
         self._go_to(self.navigation.currentRow())
-
-    def _begin_search(self) -> None:
-        # Other pages have the key, too.
-        if self.isVisible():
-            self.search.setFocus()
-            self.search.selectAll()
 
     def _next(self) -> None:
         if self._found:
