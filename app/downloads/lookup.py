@@ -86,7 +86,7 @@ def sender_of(
         if answer.status not in REDIRECTS:
             return _own_sender(file, answer, asker)
         goal = next_address(answer)
-        host = _host(asker, file.url, goal)
+        host = asker.host_led_to(file.url, goal)
         if host not in asker.hosts:
             return _other_sender(host, answer)
         place = asker.redirected(file.url, goal)
@@ -137,14 +137,6 @@ def _first_answer(asker: Asker, url: str, place: str) -> Answer:
     except Stopped:
         problem = DownloadProblem(code=DownloadCode.CANCELLED, file=asker.file)
         raise DownloadError(problem) from None
-
-
-def _host(asker: Asker, url: str, place: str) -> str:
-    try:
-        return host_of(place)
-    except ValueError:
-        detail = "an address that makes no sense"
-        raise asker.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail) from None
 
 
 def _other_sender(host: str, answer: Answer) -> Sender:

@@ -81,16 +81,19 @@ class Asker:
 
     def redirected(self, url: str, place: str) -> str:
         """Return the place that a URL leads to. Raises DownloadError unless it may be asked."""
-        try:
-            host = host_of(place)
-            port = urlsplit(place).port
-        except ValueError:
-            detail = "an address that makes no sense"
-            raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail) from None
+        host, port = self.host_led_to(url, place), urlsplit(place).port
         is_usual_port = port in (None, 443) or (host == _LOOPBACK and self.terms.loopback_http)
         if host not in self.hosts or not is_usual_port or not self._is_encrypted(place):
             raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=urlsplit(place).netloc)
         return place
+
+    def host_led_to(self, url: str, place: str) -> str:
+        """Return the host of a place that a URL leads to. Raises DownloadError if it has none."""
+        try:
+            return host_of(place)
+        except ValueError:
+            detail = "an address that makes no sense"
+            raise self.error(DownloadCode.REDIRECT_REFUSED, url, detail=detail) from None
 
     def problem(
         self, code: DownloadCode, url: str, *, status: int = 0, detail: str = ""
