@@ -51,7 +51,7 @@ def collect(session: Session, logs: Path) -> Diagnostics:
         f"Engine: {session.engine.state.value}",
         *_devices(session),
         *_settings(session),
-        f"Jobs: {len(jobs)}, pictures: {len(session.gallery)}",
+        f"Jobs: {len(jobs)}, pictures: {len(session.output_pictures)}",
     )
     return Diagnostics(lines, logs, private_texts(form.prompt, form.negative_prompt, requests))
 

@@ -61,10 +61,10 @@ from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
 from app.library.disk_room import DiskRoom
 from app.library.embedding_store import EmbeddingStore
-from app.library.gallery import GalleryStore
 from app.library.lora_memory import LoraMemory
 from app.library.lora_store import LoraStore
 from app.library.making_times import MakingTimes
+from app.library.output_pictures import OutputPictures
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.library.wildcards import WildcardStore
 from app.notices.notices import NoticeState
@@ -136,7 +136,7 @@ class Session(QObject):
         self.loras = LoraStore(self.client, self._lora_memory, paths.loras, self)
         self.embeddings = EmbeddingStore(self.client, self.loras, self)
         self.wildcards = WildcardStore(paths.wildcards, self.background, self)
-        self.gallery = GalleryStore(paths.output, self.background, self)
+        self.output_pictures = OutputPictures(paths.output, self.background, self)
         self.gallery_habits = GalleryHabits(paths.state)
         self._gallery_index: GalleryIndex | None = None
 
@@ -184,7 +184,7 @@ class Session(QObject):
             progress=self.progress,
             form=self.generation,
             checkpoints=self.checkpoints,
-            gallery=self.gallery,
+            output_pictures=self.output_pictures,
             view=self.view,
             notices=self.notices,
         )
@@ -304,7 +304,7 @@ class Session(QObject):
         self.process.start()
         self.checkpoint.inspect()
         self.checkpoints.refresh()
-        self.gallery.refresh()
+        self.output_pictures.refresh()
         self.wildcards.refresh()
         for layers in (self.control_list, self.image_prompt_list):
             layers.start()
@@ -325,7 +325,7 @@ class Session(QObject):
             # Here, as the window starts sooner without the readers of a dozen tools.
             from app.gallery.index import GalleryIndex
 
-            paths, output = self._paths, self.gallery.folder
+            paths, output = self._paths, self.output_pictures.folder
             self._gallery_index = GalleryIndex(paths.state, paths.cache, output, self)
             self._gallery_index.failed.connect(self.notices.tell_error)
             self._gallery_index.write_sidecars = self.settings.now.sidecars
@@ -335,7 +335,7 @@ class Session(QObject):
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
         self.settings.look_again()
-        self.gallery.refresh()
+        self.output_pictures.refresh()
         if self._gallery_index is not None:
             self._gallery_index.refresh()
         self.obstacle.look_again()
@@ -381,8 +381,8 @@ class Session(QObject):
 
     def _open_folder(self, folder: Path) -> None:
         """Save new pictures in a folder; those in the one before stay in the gallery."""
-        before, had_pictures = self.gallery.folder, len(self.gallery) > 0
-        self.gallery.open(folder)
+        before, had_pictures = self.output_pictures.folder, len(self.output_pictures) > 0
+        self.output_pictures.open(folder)
         self.disk.open(folder)
         if had_pictures or self._gallery_index is not None:
             self.gallery_index.open(folder)

@@ -148,7 +148,7 @@ class Script:
         self.window.activateWindow()
         self.wait_for("focus", self.window.isActiveWindow)
         self.wait_for("engine", lambda: self.session.engine.state is EngineState.READY)
-        self.wait_for("pictures", lambda: len(self.session.gallery) > 0)
+        self.wait_for("pictures", lambda: len(self.session.output_pictures) > 0)
         self.pause(0.5)
 
     def make_pictures(self) -> None:
@@ -178,7 +178,7 @@ class Script:
 
     def look_around(self) -> None:
         """Scroll through earlier pictures, show some, use their settings, resize the window."""
-        strip, gallery = self.window.strip, self.session.gallery
+        strip, gallery = self.window.strip, self.session.output_pictures
         bar = strip.horizontalScrollBar()
         for place in range(0, bar.maximum(), max(1, bar.maximum() // 60)):
             bar.setValue(place)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 from app.form.masks import PASTED
 from app.form.other_formats import is_of_other_format, keep_as_png
 from app.library.file_kind import FileKind
-from app.library.gallery import is_picture
+from app.library.picture_files import is_picture
 from app.session import Session
 from engine.api.values import ErrorInfo
 from ui.create.page import CreatePage

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import QPixmap
 
 from app.background import Background
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from ui.pictures import ReadPicture, read_picture
 
 BUDGET_BYTES = 64 << 20

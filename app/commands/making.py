@@ -30,7 +30,7 @@ class Making(QObject):
     def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
         self._form, self._checkpoints, self._queue = state.form, state.checkpoints, state.queue
-        self._gallery, self._view, self._notices = state.gallery, state.view, state.notices
+        self._pictures, self._view, self._notices = state.output_pictures, state.view, state.notices
         self._background = state.background
         # The first job of what was submitted last.
         self.newest = ""
@@ -58,7 +58,7 @@ class Making(QObject):
         digest = answer.digest if isinstance(answer, CheckpointInfo) else None
         wanted = filled(request, self._form.effective)
         seeds = range(request.seed, request.seed + min(request.count, _MOST_LOOKED_FOR))
-        pictures = self._gallery.snapshot
+        pictures = self._pictures.snapshot
         shown = self._view.path
         self._next += 1
         number = self._next
@@ -115,7 +115,7 @@ class Making(QObject):
 
     def _submit(self, request: GenerateRequest, *, front: bool) -> None:
         try:
-            jobs = self._queue.submit(request, self._gallery.folder, front=front)
+            jobs = self._queue.submit(request, self._pictures.folder, front=front)
         except EngineError as error:
             self._notices.tell_error(error.info)
             return

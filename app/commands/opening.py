@@ -12,8 +12,8 @@ from app.commands.state import AppState
 from app.form.changes import FormChanges
 from app.form.embedding_texts import mentions, spelled, with_mention
 from app.library.file_kind import FileKind, kind_of
-from app.library.gallery import is_picture
 from app.library.lora_store import LoraStore
+from app.library.picture_files import is_picture
 from app.notices.wording import worded_both
 from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo

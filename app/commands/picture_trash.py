@@ -22,7 +22,7 @@ class PictureTrash(QObject):
 
     def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
-        self._gallery, self._view = state.gallery, state.view
+        self._pictures, self._view = state.output_pictures, state.view
         self._notices, self._background = state.notices, state.background
 
     def move(self, paths: Sequence[str]) -> None:
@@ -49,15 +49,15 @@ class PictureTrash(QObject):
 
     def _neighbour(self, path: str, gone: set[str]) -> str | None:
         """Return the picture to show once some are gone; None if there is no other."""
-        row = self._gallery.row_of(path)
+        row = self._pictures.row_of(path)
         if row is None:
             return None
-        after = (self._gallery[at].path for at in range(row + 1, len(self._gallery)))
-        before = (self._gallery[at].path for at in range(row - 1, -1, -1))
+        after = (self._pictures[at].path for at in range(row + 1, len(self._pictures)))
+        before = (self._pictures[at].path for at in range(row - 1, -1, -1))
         return next((path for path in chain(after, before) if path not in gone), None)
 
     def _on_trashed(self, trashed: Sequence[Trashed]) -> None:
-        self._gallery.refresh()
+        self._pictures.refresh()
         self.moved.emit()
         moved = [picture for picture in trashed if picture.moved]
         left = [picture for picture in trashed if not picture.moved]
@@ -87,7 +87,7 @@ class PictureTrash(QObject):
         )
 
     def _on_restored(self, left: Sequence[str]) -> None:
-        self._gallery.refresh()
+        self._pictures.refresh()
         self.moved.emit()
         if left:
             name = Path(left[0]).name if len(left) == 1 else self._several(len(left))

@@ -16,13 +16,14 @@ class PictureCommands(QObject):
 
     def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
         super().__init__(parent)
-        self._gallery, self._view, self._progress = state.gallery, state.view, state.progress
+        self._pictures, self._view = state.output_pictures, state.view
+        self._progress = state.progress
         self._changes, self._form = changes, state.form
         # That of the picture on the canvas; None where it has none.
         self._shown_seed: int | None = None
         self.to_trash = PictureTrash(state, self)
-        self._gallery.inserted.connect(self._on_found)
-        self._gallery.was_reset.connect(self._on_found)
+        self._pictures.inserted.connect(self._on_found)
+        self._pictures.was_reset.connect(self._on_found)
         state.client.image_saved.connect(self._on_saved)
         state.queue.job_changed.connect(self._on_job)
 
@@ -55,8 +56,8 @@ class PictureCommands(QObject):
 
     def _on_found(self) -> None:
         """Show the newest picture if none is shown."""
-        if self._view.path is None and not self._view.live and len(self._gallery) > 0:
-            self._view.path = self._gallery[0].path
+        if self._view.path is None and not self._view.live and len(self._pictures) > 0:
+            self._view.path = self._pictures[0].path
 
     def _on_job(self, job: Job) -> None:
         """Offer the shown picture's seed again where the form has that of a cancelled one."""
@@ -65,5 +66,5 @@ class PictureCommands(QObject):
             self.take_seed(self._shown_seed)
 
     def _on_saved(self, event: ImageSaved) -> None:
-        self._gallery.refresh_soon()
+        self._pictures.refresh_soon()
         self._view.on_saved(event.path)

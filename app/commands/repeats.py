@@ -9,7 +9,7 @@ import msgspec
 
 from app.form.generation import EffectiveSettings
 from app.form.kept_settings import settings_of
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from engine.api.control import ControlLayer
 from engine.api.conventions import choice_of, convention_of
 from engine.api.image_prompts import ImagePrompt

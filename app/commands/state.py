@@ -7,7 +7,7 @@ from app.engine.client import EngineClient
 from app.engine.status import EngineStatus
 from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
-from app.library.gallery import GalleryStore
+from app.library.output_pictures import OutputPictures
 from app.notices.notices import NoticeState
 from app.queue.job_queue import JobQueue
 from app.queue.progress import ProgressState
@@ -25,6 +25,6 @@ class AppState:
     progress: ProgressState
     form: GenerationState
     checkpoints: CheckpointStore
-    gallery: GalleryStore
+    output_pictures: OutputPictures
     view: ViewState
     notices: NoticeState

@@ -133,11 +133,11 @@ class UpscaleCommands(QObject):
     def _folder(self, source: Path) -> Path:
         """Return the folder of a picture; the pictures' own where nothing can be written there."""
         folder = source.parent
-        return folder if os.access(folder, os.W_OK) else self._state.gallery.folder
+        return folder if os.access(folder, os.W_OK) else self._state.output_pictures.folder
 
     def _on_saved(self, event: ImageUpscaled) -> None:
         view = self._state.view
-        self._state.gallery.refresh_soon()
+        self._state.output_pictures.refresh_soon()
         if view.path == event.source:
             view.choose(event.path)
         if event.job not in self._alone:

@@ -163,7 +163,7 @@ def test_a_picture_of_an_earlier_session_is_known_by_its_record(stage: Stage) ->
     assert job.state is JobState.DONE
     first.end()
     again = stage(None).start()
-    again.wait(lambda: len(again.session.gallery) == 1)
+    again.wait(lambda: len(again.session.output_pictures) == 1)
     store = again.session.checkpoints
     again.wait(lambda: store.answer(again.session.generation.checkpoint) is not None)
     assert again.session.generation.seed_locked

@@ -51,7 +51,7 @@ def test_a_picture_is_made_shown_and_listed(stage: Stage) -> None:
     assert generation_of(jobs[1]).seed == (generation_of(jobs[0]).seed or 0) + 1
     assert session.generation.seed == generation_of(jobs[0]).seed
     assert session.view.path == jobs[1].images[0]
-    staged.wait(lambda: len(session.gallery) == 2)
+    staged.wait(lambda: len(session.output_pictures) == 2)
     assert session.progress.job is None
 
 
@@ -296,8 +296,8 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
     session.generation.count = 2
     session.jobs.generate()
     staged.wait_for_jobs(2)
-    staged.wait(lambda: len(session.gallery) == 2)
-    shown, other = session.gallery[0].path, session.gallery[1].path
+    staged.wait(lambda: len(session.output_pictures) == 2)
+    shown, other = session.output_pictures[0].path, session.output_pictures[1].path
     session.view.choose(shown)
     session.pictures.trash(shown)
     assert session.view.path == other
@@ -307,7 +307,7 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
         pytest.skip("this system does not say where its trash is")
     assert not Path(shown).exists()
     session.remedies.act(notice, NoticeAction.UNDO_TRASH)
-    staged.wait(lambda: Path(shown).exists() and len(session.gallery) == 2)
+    staged.wait(lambda: Path(shown).exists() and len(session.output_pictures) == 2)
 
 
 def test_a_sidecar_goes_to_the_trash_with_its_picture_and_nothing_stays_there(
@@ -318,8 +318,8 @@ def test_a_sidecar_goes_to_the_trash_with_its_picture_and_nothing_stays_there(
     session = staged.session
     session.jobs.generate()
     staged.wait_for_jobs(1)
-    staged.wait(lambda: len(session.gallery) == 1)
-    picture = Path(session.gallery[0].path)
+    staged.wait(lambda: len(session.output_pictures) == 1)
+    picture = Path(session.output_pictures[0].path)
     sidecar = picture.with_name(f"{picture.name}.xmp")
     sidecar.write_text("stars")
     session.pictures.trash(str(picture))
@@ -329,7 +329,7 @@ def test_a_sidecar_goes_to_the_trash_with_its_picture_and_nothing_stays_there(
         pytest.skip("this system does not say where its trash is")
     assert not sidecar.exists()
     session.remedies.act(notice, NoticeAction.UNDO_TRASH)
-    staged.wait(lambda: len(session.gallery) == 1)
+    staged.wait(lambda: len(session.output_pictures) == 1)
     assert picture.exists()
     assert sidecar.read_text() == "stars"
     assert not [one for one in (tmp_path / "data").rglob("*") if one.is_file()]
@@ -343,8 +343,8 @@ def test_pictures_stay_in_the_gallery_when_new_ones_go_elsewhere(
     session = staged.session
     session.jobs.generate()
     staged.wait_for_jobs(1)
-    staged.wait(lambda: len(session.gallery) == 1)
-    before, after = session.gallery.folder, tmp_path / "elsewhere"
+    staged.wait(lambda: len(session.output_pictures) == 1)
+    before, after = session.output_pictures.folder, tmp_path / "elsewhere"
     session.settings.change(pictures_folder=str(after))
     assert [one.path for one in session.gallery_index.folders] == [after, before]
 

@@ -240,7 +240,7 @@ def test_a_session_makes_pictures_as_the_settings_say(
     session.settings.change(
         pictures_folder=str(folder), picture_format="webp", metadata=False, previews=False
     )
-    assert session.gallery.folder == folder
+    assert session.output_pictures.folder == folder
     assert session.gallery_index.folders[0].path == folder
     other = tmp_path / "other"
     session.settings.change(pictures_folder=str(other))

@@ -80,7 +80,7 @@ def save_models(photographer: Photographer, path: Path) -> None:
     """Save the picture of the models: files that hold nothing, with pictures by the starter."""
     session, window = photographer.session, photographer.window
     models = session.checkpoints.models
-    made = [picture.path for picture in session.gallery]
+    made = [picture.path for picture in session.output_pictures]
     layer = "lora_unet_down_blocks_1_attentions_0_transformer_blocks_0_attn2_to_k"
     lora = {f"{layer}.lora_down.weight": (8, 768), f"{layer}.lora_up.weight": (640, 8)}
     (models / "Lora").mkdir(parents=True)

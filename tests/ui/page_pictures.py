@@ -286,7 +286,7 @@ class Album:
 
     def files(self) -> None:
         """Our own question for a picture, for a folder, and for the name of a new file."""
-        output = self._photographer.session.gallery.folder
+        output = self._photographer.session.output_pictures.folder
         questions = (
             (FileQuestion.FILE, "Pictures (*.png)", output),
             (FileQuestion.FOLDER, "", output.parent),

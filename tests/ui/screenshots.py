@@ -180,7 +180,7 @@ def is_developing(session: Session, steps: int) -> bool:
 def settings_of_a_picture(photographer: Photographer) -> None:
     """An earlier picture, with its settings in the form."""
     session = photographer.session
-    path = session.gallery[3].path
+    path = session.output_pictures[3].path
     session.view.choose(path)
     session.pictures.use_settings(Path(path))
     photographer.settle(1)
@@ -209,7 +209,7 @@ def start_pictures(photographer: Photographer) -> None:
     """A picture to start from, a mask painted on it, and what becomes of that."""
     session, form = photographer.session, photographer.window.form
     before = session.generation.build_request()
-    path = session.gallery[0].path
+    path = session.output_pictures[0].path
     session.view.choose(path)
     form.inputs.start_from(path)
     photographer.wait_for("start", lambda: bool(session.generation.inputs))

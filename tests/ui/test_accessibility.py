@@ -55,8 +55,8 @@ def test_controls_have_names_beside_pictures_notices_and_a_running_job(make_desk
     desk.session.notices.tell("Something.", "To know.")
     desk.session.generation.steps = 3
     desk.wait(lambda: desk.queue.running is not None and desk.session.jobs.waiting == 2)
-    desk.wait(lambda: len(desk.session.gallery) == 1)
-    desk.session.view.choose(desk.session.gallery[0].path)
+    desk.wait(lambda: len(desk.session.output_pictures) == 1)
+    desk.session.view.choose(desk.session.output_pictures[0].path)
     desk.wait(desk.window.dock.cancel.isEnabled)
     assert unnamed(desk.window) == []
 

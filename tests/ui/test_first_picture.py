@@ -18,7 +18,7 @@ from app.form.fields import STARTER_PROMPT
 from app.queue.jobs import JobState
 from engine.metadata.readers import read_request
 from tests.ui.conftest import Desk, MakeDesk
-from ui.item_models.gallery_item_model import PATH_ROLE
+from ui.item_models.output_picture_item_model import PATH_ROLE
 
 ON_XVFB = "SAFELIGHT_TEST_ON_XVFB"
 # The engine opens, prepares and runs the starter; on two busy cores that takes a while.

@@ -140,7 +140,7 @@ def test_an_earlier_picture_can_be_seen_while_one_is_made(make_desk: MakeDesk) -
 
 def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
     path = add_picture(desk.paths.output)
-    desk.session.gallery.refresh()
+    desk.session.output_pictures.refresh()
     window = desk.window
     desk.wait(lambda: window.strip.pictures.rowCount() == 1)
     place = window.strip.visualRect(window.strip.pictures.index(0)).center()
@@ -165,7 +165,7 @@ def test_delete_moves_to_the_trash_where_nothing_is_typed(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     path = Path(add_picture(desk.paths.output))
-    desk.session.gallery.refresh()
+    desk.session.output_pictures.refresh()
     window = desk.window
     desk.wait(lambda: window.strip.pictures.rowCount() == 1)
     desk.session.view.choose(str(path))
@@ -500,7 +500,7 @@ def test_a_dialog_begins_in_a_folder_that_is_there(
         return ""
 
     monkeypatch.setattr("ui.main_window.FileChooser.open_file", opened)
-    models, output = desk.session.checkpoints.models, desk.session.gallery.folder
+    models, output = desk.session.checkpoints.models, desk.session.output_pictures.folder
     assert not models.exists()
     assert not output.exists()
     open_, start = (

@@ -44,8 +44,8 @@ def test_pictures_that_could_not_be_saved_are_made_in_another_folder(
 ) -> None:
     desk = make_desk(real=True)
     # Nothing can be put below a file, whoever one is.
-    desk.session.gallery.folder.parent.mkdir(parents=True, exist_ok=True)
-    desk.session.gallery.folder.write_bytes(b"")
+    desk.session.output_pictures.folder.parent.mkdir(parents=True, exist_ok=True)
+    desk.session.output_pictures.folder.write_bytes(b"")
     desk.start()
     desk.session.generation.steps = 1
     desk.session.generation.width = desk.session.generation.height = 64
@@ -60,8 +60,8 @@ def test_pictures_that_could_not_be_saved_are_made_in_another_folder(
     card(desk).remedies[NoticeAction.CHOOSE_FOLDER].click()
     desk.wait(lambda: all(job.state is JobState.DONE for job in desk.queue.jobs))
     assert [path.suffix for path in elsewhere.iterdir()] == [".png", ".png"]
-    desk.wait(lambda: len(desk.session.gallery) == 2)
-    assert desk.session.gallery.folder == elsewhere
+    desk.wait(lambda: len(desk.session.output_pictures) == 2)
+    assert desk.session.output_pictures.folder == elsewhere
     assert panel.cards == ()
 
 

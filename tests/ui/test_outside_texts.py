@@ -270,8 +270,8 @@ def bring_pictures(desk: Desk) -> None:
     path = folder / f"{outside('picture_name')}.png"
     path.write_bytes(insert_text_chunks(PNG, chunks))
     (folder / f"{outside('broken_name')}.png").write_bytes(b"")
-    desk.session.gallery.refresh()
-    desk.wait(lambda: len(desk.session.gallery) == 2)
+    desk.session.output_pictures.refresh()
+    desk.wait(lambda: len(desk.session.output_pictures) == 2)
     desk.window.places.open(Place.GALLERY)
     desk.wait(lambda: len(desk.session.gallery_index.folders) == 1)
     other = folder.with_name(outside("gallery_folder"))
@@ -341,7 +341,10 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
         lambda: bring_models(desk),
         lambda: models_page(desk).yours.broken.setChecked(True),
         lambda: bring_a_pack(desk),
-        *(partial(desk.session.view.choose, one.path) for one in desk.session.gallery.snapshot),
+        *(
+            partial(desk.session.view.choose, one.path)
+            for one in desk.session.output_pictures.snapshot
+        ),
     ]
     for enter in states:
         enter()
@@ -351,7 +354,7 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
     looks = 0
     while "picture_model" not in shown_sources(walk) and (looks := looks + 1) < 200:
         QTest.qWait(20)
-        for one in desk.session.gallery.snapshot:
+        for one in desk.session.output_pictures.snapshot:
             desk.session.view.choose(one.path)
             QTest.qWait(5)
             walk.look(desk.window)

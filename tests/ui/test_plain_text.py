@@ -125,14 +125,14 @@ def test_a_hostile_prompt_in_a_picture_is_only_a_prompt(desk: Desk) -> None:
     prompt = HOSTILE[0]
     text = TextChunk("parameters", f"{prompt}\nSteps: 5, Sampler: Euler, Size: 64x64")
     (folder / "a.png").write_bytes(insert_text_chunks(PNG, [text]))
-    desk.session.gallery.refresh()
+    desk.session.output_pictures.refresh()
     strip = desk.window.strip.pictures
     tooltip, spoken = Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole
     desk.wait(lambda: strip.rowCount() == 1)
     desk.wait(lambda: prompt in strip.index(0).data(spoken))
     assert "<h1>" not in strip.index(0).data(tooltip)
     assert "&lt;h1&gt;" in strip.index(0).data(tooltip)
-    desk.session.view.choose(desk.session.gallery[0].path)
+    desk.session.view.choose(desk.session.output_pictures[0].path)
     desk.wait(lambda: desk.window.info.title.text() == prompt)
     assert shown_text(desk.window.info.title) == prompt
 

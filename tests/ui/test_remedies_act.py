@@ -65,7 +65,7 @@ def failed(
     if request is None:
         desk.session.jobs.generate()
     else:
-        desk.queue.submit(request, desk.session.gallery.folder)
+        desk.queue.submit(request, desk.session.output_pictures.folder)
     desk.wait_for_jobs(1)
     desk.wait(lambda: bool(desk.window.notices.cards))
     return desk
@@ -441,7 +441,7 @@ def test_a_finished_picture_is_moved_once_there_is_room(
 ) -> None:
     kept = tmp_path / "kept" / "1.png"
     desk = unsaved(make_desk, kept)
-    folder = desk.session.gallery.folder
+    folder = desk.session.output_pictures.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Nothing can be put below a file, whoever one is.
     folder.write_bytes(b"")
@@ -464,7 +464,7 @@ def test_a_finished_picture_is_moved_from_the_queue_as_well(
     desk = unsaved(make_desk, kept)
     desk.session.jobs_in_queue.retry([desk.queue.jobs[0].id])
     job = made(desk)
-    assert job.images == (str(desk.session.gallery.folder / "1.png"),)
+    assert job.images == (str(desk.session.output_pictures.folder / "1.png"),)
     assert job.attempts == 1
     assert not kept.exists()
 

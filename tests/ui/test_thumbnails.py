@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
-from app.library.gallery import Picture, list_pictures
+from app.library.picture_files import Picture, list_pictures
 from tests.app.supervised import PATIENCE_MS
 from ui.thumbnails import ThumbnailStore
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.item_models.gallery_item_model import BROKEN_ROLE
+from ui.item_models.output_picture_item_model import BROKEN_ROLE
 from ui.theme.metrics import ICON, RADIUS, THUMBNAIL, XS
 from ui.theme.theme import Theme
 from ui.widgets.placing import covering

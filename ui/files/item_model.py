@@ -15,7 +15,7 @@ from PySide6.QtCore import (
 
 from app.background import Background
 from app.library.folder_entries import FolderEntry, list_entries
-from app.library.gallery import Picture, is_picture
+from app.library.picture_files import Picture, is_picture
 from ui.labels import file_size, when
 from ui.picture_facts import seen
 from ui.theme.metrics import LORA_PICTURE

@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.form.embedding_list import EmbeddingFit
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from app.session import Session
 from engine.api.conventions import convention_of
 from engine.api.embeddings import EmbeddingInfo

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from app.session import Session
 from engine.api.lora_files import LoraInfo
 from ui.lora_labels import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.model_labels import (

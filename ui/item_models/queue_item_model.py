@@ -243,6 +243,6 @@ class QueueItemModel(QAbstractListModel):
         if not job.images:
             return None
         path = job.images[-1]
-        row = self._session.gallery.row_of(path)
-        thumbnail = None if row is None else self._pictures.get(self._session.gallery[row])
+        row = self._session.output_pictures.row_of(path)
+        thumbnail = None if row is None else self._pictures.get(self._session.output_pictures[row])
         return thumbnail.pixmap if thumbnail is not None else None

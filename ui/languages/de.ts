@@ -1722,13 +1722,6 @@
   </message>
  </context>
  <context>
-  <name>GalleryItemModel</name>
-  <message>
-   <source>{name}: not a picture that can be shown</source>
-   <translation>{name}: kein Bild, das gezeigt werden kann</translation>
-  </message>
- </context>
- <context>
   <name>GalleryPage</name>
   <message>
    <source>Choose two, three or four pictures to compare them.</source>
@@ -2983,6 +2976,13 @@
   <message>
    <source>{name} is in the prompt.</source>
    <translation>{name} steht im Prompt.</translation>
+  </message>
+ </context>
+ <context>
+  <name>OutputPictureItemModel</name>
+  <message>
+   <source>{name}: not a picture that can be shown</source>
+   <translation>{name}: kein Bild, das gezeigt werden kann</translation>
   </message>
  </context>
  <context>

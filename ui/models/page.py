@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.library.file_kind import FileKind
-from app.library.gallery import is_picture
+from app.library.picture_files import is_picture
 from app.session import Session
 from engine.file_paths import is_folder
 from ui.actions import ActionName, Actions

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QImage
 
 from app.form.embedding_list import EmbeddingRow
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from app.session import Session
 from engine.api.embeddings import EmbeddingInfo
 from ui.panels.card_list import CardList

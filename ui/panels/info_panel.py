@@ -145,7 +145,7 @@ class InfoPanel(QWidget):
         elif view.path is not None:
             self._tell_picture(view.path)
         else:
-            folder = self._session.gallery.folder
+            folder = self._session.output_pictures.folder
             self._tell(
                 self.tr("No picture yet"),
                 self.tr("Pictures are saved in {folder}").format(folder=folder),

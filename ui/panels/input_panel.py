@@ -75,7 +75,7 @@ class InputPanel(QWidget):
         name = FileChooser.open_file(
             self,
             self.tr("Start from a picture"),
-            nearest_folder(self._session.gallery.folder),
+            nearest_folder(self._session.output_pictures.folder),
             picture_kinds(),
         )
         if name:

@@ -257,7 +257,7 @@ class LayerPanel(CardList["LayerCard"]):
             self._commands.change(at, **{name: str(path)})
 
     def _ask_for_picture(self, title: str) -> Path | None:
-        folder = nearest_folder(self._session.gallery.folder)
+        folder = nearest_folder(self._session.output_pictures.folder)
         name = FileChooser.open_file(self, title, folder, picture_kinds())
         return Path(name) if name else None
 

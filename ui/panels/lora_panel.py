@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWid
 
 from app.form.lora_list import LoraFate, LoraRow, NamedLora
 from app.form.trigger_words import has_words
-from app.library.gallery import Picture
+from app.library.picture_files import Picture
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.lora_files import FewStepSettings, LoraInfo

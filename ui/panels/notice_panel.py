@@ -231,7 +231,7 @@ class NoticePanel(QWidget):
         CheckpointDialog(self._session, self._theme, self.window()).open()
 
     def _choose_folder(self, notice: Notice) -> None:
-        before = nearest_folder(self._session.gallery.folder.parent)
+        before = nearest_folder(self._session.output_pictures.folder.parent)
         title = self.tr("A folder for pictures")
         folder = FileChooser.open_folder(self, title, before)
         if folder:

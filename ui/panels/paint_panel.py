@@ -259,7 +259,7 @@ class PaintPanel(QWidget):
         name = FileChooser.open_file(
             self,
             self.tr("Open a mask"),
-            nearest_folder(self._session.gallery.folder),
+            nearest_folder(self._session.output_pictures.folder),
             picture_kinds(),
         )
         if name:

@@ -80,7 +80,7 @@ class ReferencePanel(CardList[ReferenceCard]):
 
     def choose_picture(self) -> None:
         """Ask for a picture, and add it."""
-        title, folder = self.tr("A reference picture"), self._session.gallery.folder
+        title, folder = self.tr("A reference picture"), self._session.output_pictures.folder
         name = FileChooser.open_file(self, title, nearest_folder(folder), picture_kinds())
         if name:
             self.take(Path(name))

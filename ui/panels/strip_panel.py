@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QListView, QMenu, QWidget
 from app.session import Session
 from ui.actions import REUSING, STEERING, ActionName, Actions
 from ui.delegates.picture_delegate import CELL, PictureDelegate
-from ui.item_models.gallery_item_model import PATH_ROLE, GalleryItemModel
+from ui.item_models.output_picture_item_model import PATH_ROLE, OutputPictureItemModel
 from ui.theme.metrics import THUMBNAIL
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
@@ -29,7 +29,7 @@ class StripPanel(QListView):
         self._session = session
         self._theme = theme
         self._actions = actions
-        self.pictures = GalleryItemModel(session.gallery, thumbnails, self)
+        self.pictures = OutputPictureItemModel(session.output_pictures, thumbnails, self)
         self.setModel(self.pictures)
         self.setItemDelegate(PictureDelegate(theme, self))
         self._set_up()

@@ -217,7 +217,7 @@ def test_a_folder_is_looked_for_beside_the_pictures(
 
     monkeypatch.setattr(FileChooser, "open_folder", answer)
     shown.page.folders.add.click()
-    assert asked == [str(shown.session.gallery.folder.parent)]
+    assert asked == [str(shown.session.output_pictures.folder.parent)]
 
 
 def test_words_find_pictures_and_are_remembered(shown: Shown) -> None:

@@ -23,7 +23,7 @@ def thumbnail(real_window: RealWindow, tmp_path: Path) -> Point:
     Image.new("RGB", (256, 256), "teal").save(plain)
     chunks = record_chunks(PLAIN)
     (folder / "one.png").write_bytes(insert_text_chunks(plain.read_bytes(), chunks))
-    real_window.ask("session.gallery.refresh()")
+    real_window.ask("session.output_pictures.refresh()")
     real_window.wait_for("window.strip.pictures.rowCount() == 1")
     real_window.ask(f"setattr(state, 'prompt', {PROMPT!r})")
     rect = "window.strip.visualRect(window.strip.pictures.index(0))"

@@ -1,4 +1,4 @@
-"""The gallery follows a folder: newest first, patched rather than filled anew."""
+"""The list of pictures follows the output folder: newest first, patched where it can be."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from app.background import Background
-from app.library.gallery import GalleryStore, Picture, compare, list_pictures
+from app.library.output_pictures import OutputPictures
+from app.library.picture_files import Picture, compare, list_pictures
 from tests.app.supervised import PATIENCE_MS
 
 HOUR_NS = 3_600_000_000_000
@@ -20,7 +21,7 @@ HOUR_NS = 3_600_000_000_000
 class Mirror(QObject):
     """A list that is kept by what a store tells, as an item model is."""
 
-    def __init__(self, store: GalleryStore) -> None:
+    def __init__(self, store: OutputPictures) -> None:
         super().__init__()
         self._store = store
         self.paths = [store[row].path for row in range(len(store))]
@@ -46,7 +47,7 @@ class Followed:
     def __init__(self, folder: Path, bot: QtBot) -> None:
         self.folder = folder
         self.background = Background(1)
-        self.store = GalleryStore(folder, self.background)
+        self.store = OutputPictures(folder, self.background)
         self.mirror = Mirror(self.store)
         self._bot = bot
 
@@ -101,7 +102,7 @@ def test_a_folder_that_cannot_be_is_an_empty_list(followed: Followed, tmp_path: 
     followed.wait_for("1.png")
 
 
-def test_the_gallery_follows_changes_of_the_folder_by_others(followed: Followed) -> None:
+def test_the_list_follows_changes_of_the_folder_by_others(followed: Followed) -> None:
     followed.folder.mkdir()
     first = put(followed.folder, "1.png", 1)
     followed.store.refresh()

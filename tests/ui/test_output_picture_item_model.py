@@ -11,10 +11,10 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from app.background import Background
-from app.library.gallery import GalleryStore
+from app.library.output_pictures import OutputPictures
 from tests.app.supervised import PATIENCE_MS
-from tests.app.test_gallery import put
-from ui.item_models.gallery_item_model import BROKEN_ROLE, PATH_ROLE, GalleryItemModel
+from tests.app.test_output_pictures import put
+from ui.item_models.output_picture_item_model import BROKEN_ROLE, PATH_ROLE, OutputPictureItemModel
 from ui.thumbnails import ThumbnailStore
 
 ROLES = (
@@ -33,9 +33,9 @@ class Listed:
     def __init__(self, folder: Path, bot: QtBot) -> None:
         self.folder = folder
         self.background = Background(1)
-        self.store = GalleryStore(folder, self.background)
+        self.store = OutputPictures(folder, self.background)
         self.thumbnails = ThumbnailStore(32)
-        self.model = GalleryItemModel(self.store, self.thumbnails)
+        self.model = OutputPictureItemModel(self.store, self.thumbnails)
         fatal = QAbstractItemModelTester.FailureReportingMode.Fatal
         self.tester = QAbstractItemModelTester(self.model, fatal)
         self._bot = bot

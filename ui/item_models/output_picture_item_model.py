@@ -1,11 +1,11 @@
-"""The item model of the gallery's pictures."""
+"""The item model of the output folder's pictures."""
 
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt
 
-from app.library.gallery import GalleryStore
+from app.library.output_pictures import OutputPictures
 from ui.item_models.dragged_pictures import DraggedPictures, Index
 from ui.labels import when
 from ui.thumbnails import ThumbnailStore
@@ -16,11 +16,11 @@ PATH_ROLE = Qt.ItemDataRole.UserRole + 1
 BROKEN_ROLE = Qt.ItemDataRole.UserRole + 2
 
 
-class GalleryItemModel(DraggedPictures):
+class OutputPictureItemModel(DraggedPictures):
     """An item model with one row per picture, newest first; `ThumbnailStore` reads the files."""
 
     def __init__(
-        self, store: GalleryStore, thumbnails: ThumbnailStore, parent: QObject | None = None
+        self, store: OutputPictures, thumbnails: ThumbnailStore, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._store = store
