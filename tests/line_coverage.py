@@ -121,7 +121,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Begin before any module of the folders is imported."""
     folders: list[str] = early_config.known_args_namespace.count_lines
     if folders:
-        MarkingFinder.packages = tuple(f"{one.replace('/', '.')}." for one in folders)
+        MarkingFinder.packages = tuple(f"{folder.replace('/', '.')}." for folder in folders)
         early = [name for name in sys.modules if f"{name}.".startswith(MarkingFinder.packages)]
         assert not early, f"imported before their lines are counted: {early}"
         sys.meta_path.insert(0, MarkingFinder)

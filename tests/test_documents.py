@@ -84,7 +84,7 @@ def test_the_guide_names_every_sampler_and_schedule() -> None:
     listed = guide.partition("- **Samplers**: ")[2].partition(". `--set")[0]
     samplers, schedules = " ".join(listed.split()).casefold().split(". schedules: ")
     for listed, names in ((samplers, SamplerName), (schedules, ScheduleName)):
-        labels = {one.label.casefold() for one in names}
+        labels = {name.label.casefold() for name in names}
         assert set(listed.split(", ")) == labels, "docs/guide.md lists all labels"
 
 

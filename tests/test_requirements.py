@@ -28,7 +28,7 @@ def of_developers() -> list[Requirement]:
     extras = PROJECT["optional-dependencies"]
     lines = [Requirement(line) for line in (*extras["dev"], *extras["oracle"])]
     # What is tested with packs has them by their extras.
-    packs = [one for line in lines if line.name == PROJECT["name"] for one in line.extras]
+    packs = [extra for line in lines if line.name == PROJECT["name"] for extra in line.extras]
     of_packs = [Requirement(line) for pack in packs for line in extras[pack]]
     return [*(line for line in lines if line.name != PROJECT["name"]), *of_packs]
 

@@ -45,4 +45,4 @@ def test_folders_in_use_and_of_others_stay(temporary: Path) -> None:
     assert first.path.is_dir()
     first.release()
     second.release()
-    assert {one.name for one in temporary.iterdir()} == {"safelight-of-somebody", "other.lock"}
+    assert {path.name for path in temporary.iterdir()} == {"safelight-of-somebody", "other.lock"}

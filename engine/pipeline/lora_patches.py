@@ -107,9 +107,9 @@ class ActingLora:
 def _fused(fitted: FittedLora) -> dict[str, list[Target]]:
     """Return the targets of each layer that holds several weights, by the file's name for it."""
     found: dict[str, list[Target]] = {}
-    for one in fitted.modules:
-        if one.target.part is not None:
-            found.setdefault(one.module.layer, []).append(one.target)
+    for module in fitted.modules:
+        if module.target.part is not None:
+            found.setdefault(module.module.layer, []).append(module.target)
     return found
 
 

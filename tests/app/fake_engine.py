@@ -211,7 +211,7 @@ class FakeEngine:
                 pass
 
     def _lora(self, path: str) -> LoraInfo | None:
-        return next((one for one in self._plan.loras or () if one.path == path), None)
+        return next((lora for lora in self._plan.loras or () if lora.path == path), None)
 
     def _check(self, command: CheckPrompt) -> None:
         # Here, as most tests need not wait for it to be imported.
@@ -219,7 +219,9 @@ class FakeEngine:
         from engine.embeddings.library import WithBundled
         from engine.text.checking import check_prompt
 
-        named = {one.name: Embedding(one.name, {}) for one in self._plan.embeddings}
+        named = {
+            embedding.name: Embedding(embedding.name, {}) for embedding in self._plan.embeddings
+        }
         check = check_prompt(command.question, self._wildcards, embeddings=WithBundled(named))
         self._say(PromptChecked(query=command.query, check=check))
 
@@ -242,11 +244,13 @@ class FakeEngine:
 
     def _list(self, command: ListLoras | DescribeEmbeddings, loras: tuple[LoraInfo, ...]) -> None:
         if isinstance(command, DescribeEmbeddings):
-            asked = tuple(one for one in self._plan.embeddings if one.name in command.names)
+            asked = tuple(
+                embedding for embedding in self._plan.embeddings if embedding.name in command.names
+            )
             self._say(EmbeddingsDescribed(query=command.query, embeddings=asked))
             return
         self._say(LorasFound(query=command.query, loras=loras))
-        names = tuple(one.name for one in self._plan.embeddings)
+        names = tuple(embedding.name for embedding in self._plan.embeddings)
         self._say(LorasListed(query=command.query, folders=(), embeddings=names))
 
     def _run(self, command: RunJob | RunUpscale) -> None:

@@ -79,7 +79,7 @@ def main() -> None:
     former = kept(staged)
     change(staged, 77)
     wanted = kept(staged)
-    errors = lambda: [one.error for one in staged.session.notices.notices if one.error]  # noqa: E731
+    errors = lambda: [notice.error for notice in staged.session.notices.notices if notice.error]  # noqa: E731
     staged.wait(lambda: any("settings" in error.message for error in errors()))
     staged.wait(lambda: any("presets" in error.message for error in errors()))
     found: dict[str, object] = {

@@ -50,7 +50,11 @@ def test_every_listed_name_is_found_without_listing(
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).touch()
     starter = starter_checkpoint()
-    path = next(one.path for one in list_checkpoints(tmp_path, starter) if one.name == name)
+    path = next(
+        checkpoint.path
+        for checkpoint in list_checkpoints(tmp_path, starter)
+        if checkpoint.name == name
+    )
     listed.clear()
     assert find_checkpoint(name, tmp_path, starter) == path
     assert not listed

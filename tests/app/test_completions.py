@@ -14,7 +14,7 @@ NAMES = Names(
 
 
 def offered(before: str, tool: ConventionName = ConventionName.A1111) -> list[str]:
-    return [one.text for one in completions(before, CONVENTIONS[tool], NAMES).names]
+    return [name.text for name in completions(before, CONVENTIONS[tool], NAMES).names]
 
 
 @pytest.mark.parametrize(

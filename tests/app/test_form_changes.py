@@ -101,7 +101,7 @@ def test_a_notice_of_the_form_goes_once_it_is_stale_and_can_be_undone_still(
     notices, before = staged.session.notices, staged.session.generation.form
 
     def told() -> list[str]:
-        return [one.message for one in notices.notices]
+        return [notice.message for notice in notices.notices]
 
     changes.open_checkpoint(Path("/models/first.safetensors"))
     changes.open_checkpoint(Path("/models/second.safetensors"))

@@ -262,7 +262,7 @@ def test_another_file_of_a_repository_can_be_chosen(
     page = repository(content).replace(b'"siblings": [', b'"siblings": [' + _json(other) + b", ")
     sites.server.otherwise = by_path(api_models=json_page(page))
     offer = offered(staged, "https://huggingface.co/someone/mix")
-    assert [one.name for one in offer.page.files] == ["other.safetensors", "mix.safetensors"]
+    assert [file.name for file in offer.page.files] == ["other.safetensors", "mix.safetensors"]
     getting = staged.session.models.getting
     getting.choose(1)
     staged.wait(lambda: getting.stage is Stage.OFFERED)

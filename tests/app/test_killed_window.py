@@ -82,4 +82,4 @@ def test_everything_is_as_it_was_a_second_before_the_kill(tmp_path: Path, qtbot:
     assert models.of(starter) == Choices(steps=9)
     assert models.of(OTHER) == Choices(sampler=SamplerName.EULER)
     assert [preset.name for preset in PresetStore(state).presets] == ["mine"]
-    assert [one.texts for one in PromptHistory(state).prompts] == [("a harbour", "blurry")]
+    assert [prompt.texts for prompt in PromptHistory(state).prompts] == [("a harbour", "blurry")]

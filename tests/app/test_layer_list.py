@@ -87,7 +87,7 @@ def test_the_only_suiting_file_is_chosen_once_the_files_are_known(staged: Staged
     staged.session.image_prompt.add("/pictures/other.png")
     staged.session.image_prompt.change(1, weight=0.5)
     staged.wait(lambda: not store.is_listing)
-    adapters = [one.adapter for one in staged.session.generation.image_prompts]
+    adapters = [image_prompt.adapter for image_prompt in staged.session.generation.image_prompts]
     assert adapters == [ADAPTER.path, None]
 
 

@@ -48,7 +48,9 @@ def test_a_layer_from_the_users_folder_leads_the_picture_and_is_in_its_record(
     led = make(staged, 1)
     request = read_request(led).request
     assert request is not None
-    assert [(one.image, one.network) for one in request.controls] == [(str(drawing), layer.network)]
+    assert [(control.image, control.network) for control in request.controls] == [
+        (str(drawing), layer.network)
+    ]
     session.control.change(0, enabled=False)
     plain = make(staged, 2)
     assert Image.open(led).tobytes() != Image.open(plain).tobytes()

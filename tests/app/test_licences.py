@@ -9,7 +9,7 @@ from app.licences import licences
 
 
 def test_a_checkout_names_what_it_requires() -> None:
-    found = {one.name.lower(): one for one in licences()}
+    found = {licence.name.lower(): licence for licence in licences()}
     assert {"safelight", "numpy", "msgspec", "pillow"} <= set(found)
     assert next(iter(found)) == "safelight"
     assert "Apache" in found["safelight"].text

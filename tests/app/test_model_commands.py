@@ -80,11 +80,13 @@ def test_networks_begin_a_layer_whose_picture_is_still_to_choose(
     # A layer that lacks a network gets it.
     form.controls = (ControlLayer(image="/a.png"),)
     session.model.use(canny)
-    assert [(one.image, one.network) for one in form.controls] == [("/a.png", canny.path)]
+    assert [(control.image, control.network) for control in form.controls] == [
+        ("/a.png", canny.path)
+    ]
     undo = session.notices.notices[-1].undo
     assert undo is not None
     undo()
-    assert [one.network for one in form.controls] == [None]
+    assert [control.network for control in form.controls] == [None]
     adapter = model(tmp_path / "plus.safetensors", ModelKind.IP_ADAPTER)
     session.model.use(adapter)
     assert form.image_prompts == (ImagePrompt(image="", adapter=adapter.path),)
@@ -99,7 +101,7 @@ def test_a_vision_encoder_reads_the_pictures_of_all_image_prompts(
     assert form.image_prompts == (ImagePrompt(image="", encoder=encoder.path),)
     form.image_prompts = (ImagePrompt(image="/a.png"), ImagePrompt(image="/b.png"))
     session.model.use(encoder)
-    assert [one.encoder for one in form.image_prompts] == [encoder.path] * 2
+    assert [image_prompt.encoder for image_prompt in form.image_prompts] == [encoder.path] * 2
 
 
 def test_an_upscaler_enlarges_in_the_last_pass_and_is_offered_first_for_pictures(

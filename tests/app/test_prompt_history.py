@@ -25,14 +25,14 @@ def history(tmp_path: Path, qapp: QApplication) -> Iterator[PromptHistory]:
 
 
 def prompts(history: PromptHistory) -> list[str]:
-    return [one.prompt for one in history.prompts]
+    return [prompt.prompt for prompt in history.prompts]
 
 
 def test_the_newest_of_different_prompts_is_first(history: PromptHistory) -> None:
     for text in ("a", "b", "a", "  "):
         history.add(text, "")
     history.add("b", "blurry")
-    assert [one.texts for one in history.prompts] == [("b", "blurry"), ("a", ""), ("b", "")]
+    assert [prompt.texts for prompt in history.prompts] == [("b", "blurry"), ("a", ""), ("b", "")]
 
 
 def test_prompts_are_read_again(history: PromptHistory, tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_failed_jobs_are_tried_again_made_smaller_and_cleared(
     (job,) = staged.wait_for_jobs(1)
     commands.clear(JobState.FAILED)
     staged.wait(lambda: staged.queue.jobs == ())
-    assert [one for one in staged.session.notices.notices if one.error is not None] == []
+    assert [notice for notice in staged.session.notices.notices if notice.error is not None] == []
 
 
 def test_equal_pictures_of_a_long_queue_are_estimated_once(

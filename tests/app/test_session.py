@@ -93,7 +93,9 @@ def test_a_file_that_could_not_be_read_is_told_last_and_so_in_sight(
     (state / "prompts.json").write_bytes(b"no prompts")
     again = Staged(tmp_path, qtbot, fake_command(Plan(never_ready=True)), QUICK)
     again.session.start()
-    codes = [one.error.code for one in again.session.notices.notices if one.error is not None]
+    codes = [
+        notice.error.code for notice in again.session.notices.notices if notice.error is not None
+    ]
     again.end()
     assert codes == [ErrorCode.INTERNAL, ErrorCode.SESSION_UNREADABLE]
 
@@ -332,7 +334,7 @@ def test_a_sidecar_goes_to_the_trash_with_its_picture_and_nothing_stays_there(
     staged.wait(lambda: len(session.output_pictures) == 1)
     assert picture.exists()
     assert sidecar.read_text() == "stars"
-    assert not [one for one in (tmp_path / "data").rglob("*") if one.is_file()]
+    assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
 
 
 def test_pictures_stay_in_the_gallery_when_new_ones_go_elsewhere(
@@ -346,7 +348,7 @@ def test_pictures_stay_in_the_gallery_when_new_ones_go_elsewhere(
     staged.wait(lambda: len(session.output_pictures) == 1)
     before, after = session.output_pictures.folder, tmp_path / "elsewhere"
     session.settings.change(pictures_folder=str(after))
-    assert [one.path for one in session.gallery_index.folders] == [after, before]
+    assert [folder.path for folder in session.gallery_index.folders] == [after, before]
 
 
 def test_a_picture_that_is_gone_cannot_go_to_the_trash(stage: Stage, tmp_path: Path) -> None:

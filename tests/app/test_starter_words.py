@@ -64,7 +64,7 @@ def test_words_are_told_of_after_a_pause_and_go_at_once(staged: Staged) -> None:
     form, unknown = staged.session.generation, staged.session.prompts.unknown
     form.prompt = "a woman"
     assert unknown.words == ()
-    staged.wait(lambda: [one.word for one in unknown.words] == ["woman"])
+    staged.wait(lambda: [word.word for word in unknown.words] == ["woman"])
     form.prompt = "a boat"
     assert unknown.words == ()
 
@@ -92,7 +92,7 @@ def test_other_models_are_not_said_to_know_or_not(staged: Staged) -> None:
     form.checkpoint = Path("/models/other.safetensors")
     assert unknown.words == ()
     form.checkpoint = staged.session.checkpoints.starter
-    assert [one.word for one in unknown.words] == ["woman"]
+    assert [word.word for word in unknown.words] == ["woman"]
 
 
 def test_sides_that_the_starter_cannot_draw_are_warned_of() -> None:

@@ -107,7 +107,7 @@ def test_a_saved_upscale_is_told_with_an_undo_and_shown_in_place_of_its_source(
     staged.session.upscales.start([request(source)])
     (job,) = staged.wait_for_jobs(1)
     assert staged.session.view.path == job.images[0]
-    told = [one for one in staged.session.notices.notices if one.undo is not None]
+    told = [notice for notice in staged.session.notices.notices if notice.undo is not None]
     assert Path(job.images[0]).name in told[-1].message
 
 

@@ -57,7 +57,7 @@ def test_odd_files_do_no_harm(tmp_path: Path) -> None:
     (tmp_path / "folder.txt").mkdir()
     (tmp_path / "other.csv").write_text("x")
     os.mkfifo(tmp_path / "pipe.txt")
-    assert [one.name for one in read_lists(tmp_path)] == ["bad"]
+    assert [wildcard_list.name for wildcard_list in read_lists(tmp_path)] == ["bad"]
     assert read_lists(tmp_path / "none") == ()
 
 

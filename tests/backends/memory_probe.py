@@ -150,7 +150,7 @@ def main(backend_name: str, folder: str, what: str) -> None:
     backend = found.create()
     target = Target(backend, backend.probe()[0])
     ways = (cycles, products, in_place, blocks, lookup, results, packed)
-    measure = {one.__name__: one for one in ways}[what]
+    measure = {way.__name__: way for way in ways}[what]
     sys.stdout.write(json.dumps(measure(target, Path(folder))))
 
 

@@ -221,7 +221,7 @@ def test_a_pytorch_file_becomes_a_safetensors_file_with_its_keys(tmp_path: Path)
     baked(base, loras, target)
     tensors = read_index(target).tensors
     assert list(tensors) == list(read_index(base).tensors)
-    assert all(one.offset % one.dtype.itemsize == 0 for one in tensors.values())
+    assert all(tensor.offset % tensor.dtype.itemsize == 0 for tensor in tensors.values())
     assert_as_a_job(base, target, loras)
     ema = next(key for key in arrays if key.startswith("model_ema"))
     assert stored(target)[ema] == arrays[ema].tobytes()
@@ -239,7 +239,7 @@ def scaled_base(path: Path, stored_as: DType) -> Path:
     """A checkpoint whose attention is fp8 with a scale for each layer, as ComfyUI writes it."""
     arrays = random_arrays(BASES["sd1"]())
     types = dict.fromkeys(arrays, DType.F16)
-    for name in [one for one in arrays if ".attn" in one and one.endswith(".weight")]:
+    for name in [array for array in arrays if ".attn" in array and array.endswith(".weight")]:
         scale = np.abs(arrays[name]).max() / 0.9 / RANGE[stored_as]
         arrays[name] = arrays[name] / scale
         key = f"{name.removesuffix('.weight')}.scale_weight"

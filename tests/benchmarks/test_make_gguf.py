@@ -31,7 +31,7 @@ def test_the_file_is_a_schnell_with_matrices_in_blocks(path: Path) -> None:
     assert identify(path).variant == "schnell"
     tensors = read_index(path).tensors
     matrices = [one for name, one in tensors.items() if "linear1.weight" in name]
-    assert {one.dtype for one in matrices} == {DType.Q4_0}
+    assert {matrix.dtype for matrix in matrices} == {DType.Q4_0}
 
 
 @pytest.mark.oracle

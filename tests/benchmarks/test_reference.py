@@ -38,7 +38,7 @@ def test_a_reference_that_is_the_latent_itself_leaves_the_step_and_attention_sta
         found.append(np.load(saved))
         layers = peer.answer(reference_step.LAYERS, {})["layers"]
         # Fused attention is no product of matrices in the executed graph.
-        assert all(one["FullyConnected"] > 0 and not one.get("MatMul") for one in layers)
+        assert all(layer["FullyConnected"] > 0 and not layer.get("MatMul") for layer in layers)
         peer.close()
     plain, beside = found
     np.testing.assert_allclose(beside, plain, rtol=1e-3, atol=1e-4)

@@ -24,7 +24,7 @@ def test_a_network_is_read_as_it_is(tmp_path: Path) -> None:
     found = read_onnx(write(tmp_path / "small.onnx", made))
     assert found.opset == 13
     assert found.inputs == (TensorSpec("x", DType.F32, (1, 3, 16, 24)),)
-    assert [one.name for one in found.outputs] == ["y"]
+    assert [output.name for output in found.outputs] == ["y"]
     operators = ["Conv", "Sigmoid", "Mul", "Add", "Cast", "Reshape", "Softmax"]
     assert [one.operator for one in found.nodes] == operators
     conv = found.nodes[0]

@@ -52,7 +52,7 @@ def test_a_packed_copy_is_made_once_found_again_and_as_large_as_was_said(tmp_pat
     assert compiler.has_copy(weights, Precision.F32)
     (copy,) = copies.listed()
     assert "-packed" in copy.name
-    dense = sum(one.elements for one in weights.values()) * DType.F32.itemsize
+    dense = sum(weight.elements for weight in weights.values()) * DType.F32.itemsize
     assert said < 0.45 * dense
     assert 0.8 * copy.bytes < said < 1.1 * copy.bytes
 

@@ -73,9 +73,9 @@ def test_where_nothing_is_streamed_nothing_is_looked_up(tmp_path: Path) -> None:
 def test_the_processor_holds_no_table(tmp_path: Path, dtype: DType) -> None:
     """ONNX Runtime looks its rows up where it is mapped: 1.56 GB in float32."""
     weights = weights_of(QWEN3_4B, dtype)
-    rest = sum(one.elements for one in without_tables(weights))
+    rest = sum(weight.elements for weight in without_tables(weights))
     packed = on_processor(tmp_path).packed_bytes(weights, Precision.F32)
-    norms = sum(one.elements for one in weights.values() if len(one.shape) == 1)
+    norms = sum(weight.elements for weight in weights.values() if len(weight.shape) == 1)
     expected = rest * 4 if dtype is DType.BF16 else (rest - norms) // 2
     assert packed == expected
     in_place = on_processor(tmp_path).in_place_bytes(weights, Precision.F32)

@@ -65,7 +65,7 @@ def test_the_second_waits_for_the_first(bench: Bench, contestants: list[Contesta
     numbers = {first.line(), second.line()}
     assert len(numbers) == 1
     assert float(numbers.pop())
-    assert [one.process.wait() for one in contestants] == [0, 0]
+    assert [contestant.process.wait() for contestant in contestants] == [0, 0]
     assert bench.compiles == 1
     assert len(bench.artifacts()) == 1
     assert bench.left() == set()

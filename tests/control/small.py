@@ -40,7 +40,7 @@ def small_control_net(*, linear: bool = False, added: int = 0) -> ControlNetConf
     """A ControlNet for `small_unet`."""
     unet_config = small_unet(linear=linear, added=added)
     encoder = EncoderConfig(
-        **{one.name: getattr(unet_config, one.name) for one in fields(EncoderConfig)}
+        **{field.name: getattr(unet_config, field.name) for field in fields(EncoderConfig)}
     )
     return ControlNetConfig(encoder, map_widths=(4, 8, 8, 8))
 

@@ -143,7 +143,7 @@ def test_a_control_lora_leads_its_family(tmp_path: Path, family: str) -> None:
     model = control_model(network, checkpoint(tmp_path, family))
     assert isinstance(model, ControlNetModel)
     step = model.denoising(512, 512)
-    assert sum(len(one.parts()) > 1 for one in step.weights.values()) == len(network.changes)
+    assert sum(len(weight.parts()) > 1 for weight in step.weights.values()) == len(network.changes)
 
 
 def test_a_lllite_leads_sdxl_alone(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ def check_changes(
     first = made(path, convention=convention)
     assert first.shape == (64, 96, 3)
     np.testing.assert_array_equal(made(path, convention=convention), first)
-    for one in changes:
-        assert not np.array_equal(made(path, convention=convention, **one), first)
+    for change in changes:
+        assert not np.array_equal(made(path, convention=convention, **change), first)
 
 
 def check_second_pass(made: Picture, path: Path, upscaler: str = LatentUpscaler.BILINEAR) -> None:

@@ -61,7 +61,7 @@ def test_weights_are_the_numbers_times_their_scales(family: str, way: str, tmp_p
     expected = identify(whole).components[Component.DENOISER].weights
     weights = found.components[Component.DENOISER].weights
     assert weights.keys() == expected.keys()
-    assert sum(one.dtype is _FP8 for one in weights.values()) > 5
+    assert sum(weight.dtype is _FP8 for weight in weights.values()) > 5
     for name, one in weights.items():
         read = as_source(one).read_as(_F32)
         np.testing.assert_array_equal(read, as_source(expected[name]).read_as(_F32), name)

@@ -209,7 +209,7 @@ def test_files_are_recognised_and_fill_gaps(written: Written, tmp_path: Path) ->
     encoder = write_encoder(tmp_path / "encoder.gguf", model, DType.Q4_K)
     index = PartsIndex(tmp_path, KnownFiles(tmp_path / "known"))
     fits = {
-        gap.component: [Path(one.path).name for one in gap.fits] for gap in index.gaps(checkpoint)
+        gap.component: [Path(fit.path).name for fit in gap.fits] for gap in index.gaps(checkpoint)
     }
     wanted = {"vae", model.encoder_part, *model.clips}
     # T5 of SD 3 is never missing.

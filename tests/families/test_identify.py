@@ -198,7 +198,7 @@ def test_each_weight_of_another_family_has_one_name(tmp_path: Path, layout: str)
     names = FAMILY_FILES[layout][2]
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
     weights = [t for source in checkpoint.components.values() for t in source.weights.values()]
-    places = {part.offset for one in weights for part in as_source(one).parts()}
+    places = {part.offset for weight in weights for part in as_source(weight).parts()}
     assert len(places) == len(weights)
     # A fused projection is three weights, with an MLP four, and Flux.1's last modulation two; that
     # of single blocks of FLUX.2 is one.

@@ -48,9 +48,9 @@ def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_
     expected = identify(tmp_path / "whole.safetensors").components[Component.DENOISER].weights
     weights = found.components[Component.DENOISER].weights
     assert weights.keys() == expected.keys()
-    rows = [one for one in weights.values() if isinstance(one, Int8Rows)]
+    rows = [weight for weight in weights.values() if isinstance(weight, Int8Rows)]
     assert len(rows) > 5
-    assert any(one.rotation for one in rows) == way.rotates
+    assert any(row.rotation for row in rows) == way.rotates
     for name, one in weights.items():
         read, wanted = (as_source(each).read_as(DType.F32) for each in (one, expected[name]))
         if isinstance(one, Int8Rows) and one.rotation:
@@ -62,7 +62,8 @@ def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_
 @pytest.mark.parametrize(
     ("written", "way"),
     thinned(
-        list(product(MODELS, [Way.ROWS, Way.ROTATED])), [(one, Way.ROTATED) for one in ENCODERS]
+        list(product(MODELS, [Way.ROWS, Way.ROTATED])),
+        [(encoder, Way.ROTATED) for encoder in ENCODERS],
     ),
     indirect=["written"],
 )
@@ -106,7 +107,7 @@ def test_an_encoder_in_int8_supplies(written: Written, tmp_path: Path) -> None:
     given = with_part(written.parts, model.encoder_part, encoder)
     found = supply(identify(transformer), given)
     weights = found.components[Component(model.encoder_part)].weights.values()
-    assert any(isinstance(one, Int8Rows) for one in weights)
+    assert any(isinstance(weight, Int8Rows) for weight in weights)
 
 
 LAYER = "double_blocks.0.img_attn.proj"

@@ -19,7 +19,7 @@ FROZEN = Path(__file__).parent / "frozen" / "others.jsonl"
 def frozen() -> dict[str, Listing]:
     """The shapes of each class, in short."""
     entries = map(json.loads, FROZEN.read_text().splitlines())
-    return {one["of"]: {k: tuple(v) for k, v in one["tensors"].items()} for one in entries}
+    return {entry["of"]: {k: tuple(v) for k, v in entry["tensors"].items()} for entry in entries}
 
 
 OTHERS = frozen()

@@ -33,7 +33,9 @@ from tests.graphs.networks import Emit, graph_in_memory, random_weights, sd15_un
 
 CARDS: list[Card] = [
     card
-    for card in (cards.card_of(one) for one in cards.nvidia_adapters(hardware.list_adapters()))
+    for card in (
+        cards.card_of(adapter) for adapter in cards.nvidia_adapters(hardware.list_adapters())
+    )
     if isinstance(card, Card)
 ]
 PACKAGES = [name for name in ("tensorrt", "tensorrt_rtx") if find_spec(name)]

@@ -123,7 +123,7 @@ class _Shapes:
             ends = {one.name: one.i for one in node.attribute}
             return np.asarray(self._shape(given[0])[ends.get("start", 0) : ends.get("end")], int)
         arrays = [numpy_helper.to_array(self._known[one]) for one in given if one in self._known]
-        if len(arrays) < len(given) or any(one.dtype != np.int64 for one in arrays):
+        if len(arrays) < len(given) or any(array.dtype != np.int64 for array in arrays):
             return None
         if node.op_type == "Concat":
             return np.concatenate(arrays)

@@ -143,7 +143,7 @@ def _tiny_vae() -> Listing:
 
     def block(name: str) -> Listing:
         convolutions = (listings.affine(f"{name}.conv.{i}", width, width, 3, 3) for i in (0, 2, 4))
-        return {key: shape for one in convolutions for key, shape in one.items()}
+        return {key: shape for convolution in convolutions for key, shape in convolution.items()}
 
     names |= listings.affine("encoder.layers.0", width, 3, 3, 3) | block("encoder.layers.1")
     names |= {"encoder.layers.2.weight": (width, width, 3, 3)} | block("encoder.layers.3")

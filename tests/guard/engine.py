@@ -127,8 +127,10 @@ class Guarded:
             path = checkpoints.write(refiner.checkpoint, self.folder)
             refiner = msgspec.structs.replace(refiner, checkpoint=str(path))
         leading = {
-            "controls": tuple(self._with_files(one) for one in request.controls),
-            "image_prompts": tuple(self._with_files(one) for one in request.image_prompts),
+            "controls": tuple(self._with_files(control) for control in request.controls),
+            "image_prompts": tuple(
+                self._with_files(image_prompt) for image_prompt in request.image_prompts
+            ),
         }
         return msgspec.structs.replace(
             request,

@@ -86,7 +86,9 @@ def write(pictures: Sequence[Made]) -> None:
     Of settings that only some records have, such as control layers, nothing is usual.
     """
     shared = [
-        name for name in pictures[0].settings if all(name in one.settings for one in pictures)
+        name
+        for name in pictures[0].settings
+        if all(name in picture.settings for picture in pictures)
     ]
     usual = {name: _most_frequent(pictures, name) for name in shared}
     lines = [

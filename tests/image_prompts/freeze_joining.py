@@ -43,9 +43,9 @@ def main(checkout: Path) -> None:
     }
     tree = ast.parse((checkout / "IPAdapterPlus.py").read_text())
     statement = next(
-        one
-        for one in ast.walk(tree)
-        if isinstance(one, ast.If) and ast.unparse(one.test).startswith("combine_embeds !=")
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test).startswith("combine_embeds !=")
     )
     for way in COMBINATIONS:
         names: dict[str, Any] = {"torch": torch, "combine_embeds": way, "unfold_batch": False}

@@ -70,9 +70,10 @@ def by_block(checkout: Path, kind: str, *, is_sdxl: bool) -> Any:
     """The weight as `ipadapter_execute` hands it to the attention: one, or a table of blocks."""
     tree = ast.parse((checkout / "IPAdapterPlus.py").read_text())
     statement = next(
-        one
-        for one in ast.walk(tree)
-        if isinstance(one, ast.If) and ast.unparse(one.test).startswith("layer_weights is not None")
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If)
+        and ast.unparse(node.test).startswith("layer_weights is not None")
     )
     names = {"layer_weights": None, "weight_type": kind, "weight": WEIGHT, "is_sdxl": is_sdxl}
     names |= {"weight_composition": WEIGHT, "style_boost": None, "composition_boost": None}

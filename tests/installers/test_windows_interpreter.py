@@ -23,7 +23,7 @@ class Listed(Catalogue):
     """A catalogue that lists these contents."""
 
     def __init__(self, contents: Iterable[bytes]) -> None:
-        self._signed = b"".join(hashlib.sha256(one).digest() for one in contents)
+        self._signed = b"".join(hashlib.sha256(content).digest() for content in contents)
 
 
 def test_a_source_is_taken_from_whoever_carries_the_signed_one() -> None:

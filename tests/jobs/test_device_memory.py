@@ -191,7 +191,10 @@ def test_weights_are_rounded_before_they_are_streamed_where_that_is_left_to_the_
         )
         for limit in (200, 80)
     ]
-    assert [(one.denoiser_bits, one.streams) for one in outlooks] == [(16, False), (8, False)]
+    assert [(outlook.denoiser_bits, outlook.streams) for outlook in outlooks] == [
+        (16, False),
+        (8, False),
+    ]
 
 
 @pytest.mark.oracle
@@ -211,7 +214,7 @@ def test_a_plan_that_was_too_hopeful_is_streamed_before_another_device_goes_on(
     (remark,) = tight.warnings
     assert remark.code is ErrorCode.OUT_OF_MEMORY
     assert "ran out of memory, so parts of the model were copied there" in remark.message
-    assert [one.record.warnings for one in tight.images] == [(remark,)] * 2
+    assert [image.record.warnings for image in tight.images] == [(remark,)] * 2
     assert whole.warnings == ()
 
 

@@ -157,7 +157,7 @@ def test_bits_that_nothing_holds_are_not_chosen(planned: Plan) -> None:
 def test_a_refusal_offers_the_size_that_it_says_fits(planned: Plan) -> None:
     with pytest.raises(EngineError) as refused:
         planned(Machine(96 * GB, card=True), limit=int(8.7 * GB))
-    smaller = next(one for one in refused.value.remedies if isinstance(one, MakeSmaller))
+    smaller = next(remedy for remedy in refused.value.remedies if isinstance(remedy, MakeSmaller))
     assert smaller.fitting is not None
     width, height = smaller.fitting
     said = f"A picture of {width} × {height} would fit."  # noqa: RUF001

@@ -64,7 +64,7 @@ class Timed:
     def note(self, activity: str, network: str, seconds: float) -> None:
         kind = Kind(activity, network, DEVICE.backend, DEVICE.name, Precision.F32.value)
         weights = self.checkpoint.components[Component.DENOISER].weights.values()
-        size = CELLS if activity == "denoise" else 4 * sum(one.elements for one in weights)
+        size = CELLS if activity == "denoise" else 4 * sum(weight.elements for weight in weights)
         self.estimates.note(Work(kind, size), seconds)
 
     def note_beside(self, seconds: float, times: int = 3) -> None:

@@ -184,7 +184,7 @@ def test_copies_of_rounded_weights_are_as_large_as_was_said_and_kept_apart(bench
         (copy,) = (one for one in copies.listed() if one.name not in before)
         before |= {copy.name}
         # A copy has the weights that are in no blocks, too, where it has any.
-        dense = sum(one.elements for one in weights.values() if len(one.shape) != 2) * 4
+        dense = sum(weight.elements for weight in weights.values() if len(weight.shape) != 2) * 4
         assert said[-1] < 1.1 * copy.bytes
         assert copy.bytes < 1.2 * said[-1] + dense
     assert said[1] < said[0]

@@ -285,7 +285,9 @@ def lycoris_layouts(family: str) -> Iterator[tuple[str, Keys, Layers]]:
 
     # LyCORIS 4.1.3 names the layers of this kind of module twice, and then refuses itself.
     modules = PRESET["full"]["unet_target_module"]
-    PRESET["full"]["unet_target_module"] = [one for one in modules if one != "TimestepEmbedding"]
+    PRESET["full"]["unet_target_module"] = [
+        module for module in modules if module != "TimestepEmbedding"
+    ]
 
     for name in ALGORITHMS if family == "sd1" else ("lora", "lokr"):
         options = ALGORITHMS[name]
@@ -298,13 +300,15 @@ def lycoris_layouts(family: str) -> Iterator[tuple[str, Keys, Layers]]:
         whole = names_of(root, "unet")
         for place, encoder in enumerate(encoders):
             whole |= names_of(encoder, encoder_name(place))
-        layers = {_kohya_name(one.lora_name): whole[id(one.org_module[0])] for one in network.loras}
+        layers = {
+            _kohya_name(lora.lora_name): whole[id(lora.org_module[0])] for lora in network.loras
+        }
         yield f"lycoris {name}", shapes(_kohya_names(network.state_dict())), layers
     root = unet(family)
     wrapper = create_lycoris(root, 1.0, RANK, 1, algo="lokr", factor=8)
     wrapper.apply_to()
     whole = names_of(root, "unet")
-    layers = {one.lora_name: whole[id(one.org_module[0])] for one in wrapper.loras}
+    layers = {lora.lora_name: whole[id(lora.org_module[0])] for lora in wrapper.loras}
     yield "lycoris wrapper", shapes(wrapper.state_dict()), layers
 
 

@@ -284,15 +284,15 @@ def toolkit_layouts(family: str) -> Iterator[Layout]:
         loras = [*network.text_encoder_loras, *network.unet_loras]
         # The saver copies tensors, which the device without numbers does not allow.
         states = {
-            f"{one.lora_name}.{key}": torch.zeros(tensor.shape)
-            for one in loras
-            for key, tensor in one.state_dict().items()
+            f"{lora.lora_name}.{key}": torch.zeros(tensor.shape)
+            for lora in loras
+            for key, tensor in lora.state_dict().items()
         }
         network.state_dict = lambda states=states: dict(states)
         saved = _text_names(network.get_state_dict())
         layers = {
-            _text_name(one.lora_name.replace("$$", ".")): meaning[id(one.org_module[0])]
-            for one in loras
+            _text_name(lora.lora_name.replace("$$", ".")): meaning[id(lora.org_module[0])]
+            for lora in loras
         }
         yield f"AI-toolkit {name}", {key: list(one.shape) for key, one in saved.items()}, layers
 

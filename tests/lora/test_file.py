@@ -61,7 +61,7 @@ def test_keys_of_an_unknown_type_of_change_are_unused(tmp_path: Path) -> None:
     targets = {name: (Target("denoiser", name, (8, 6)),) for name in ("a", "b")}
     table = LayerTable({"lora_unet_": ("denoiser",)}, {"denoiser": targets})
     fitted = fit(lora_file(tmp_path / "x.safetensors", keys), table)
-    assert [one.target.layer for one in fitted.modules] == ["b"]
+    assert [module.target.layer for module in fitted.modules] == ["b"]
     assert fitted.unused == tuple(unknown)
 
 
@@ -111,4 +111,4 @@ def test_name_of_a_bundled_embedding_may_hold_dots(tmp_path: Path) -> None:
     """OneTrainer bundles them by the words of the prompt."""
     keys = {"bundle_emb.<v1.5-ink>.clip_l": (2, 768), "bundle_emb.a.odd.key": (2, 768)}
     file = lora_file(tmp_path / "x.safetensors", keys)
-    assert [one.name for one in file.embeddings] == ["<v1.5-ink>", "a"]
+    assert [embedding.name for embedding in file.embeddings] == ["<v1.5-ink>", "a"]

@@ -73,12 +73,15 @@ def test_each_key_is_placed_on_the_weight_it_means(
     fitted = fit_lora(file_of(layout), checkpoint)
     assert fitted.unused == ()
     assert fitted.applied == len(layout["keys"])
-    found = {one.module.layer: (one.target.component, one.target.layer) for one in fitted.modules}
+    found = {
+        module.module.layer: (module.target.component, module.target.layer)
+        for module in fitted.modules
+    }
     assert len(found) == len(fitted.modules)
     assert found == {layer: placed(meaning) for layer, meaning in layout["layers"].items()}
-    for one in fitted.modules:
-        weight = checkpoint.components[Component(one.target.component)].weights
-        assert one.target.name("weight") in weight
+    for module in fitted.modules:
+        weight = checkpoint.components[Component(module.target.component)].weights
+        assert module.target.name("weight") in weight
 
 
 @pytest.mark.parametrize("name", layouts())

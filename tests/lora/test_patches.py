@@ -208,7 +208,9 @@ MISFITS: list[tuple[str, tuple[int, ...], ONES, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("shape", "tensors", "named"), [one[1:] for one in MISFITS], ids=[one[0] for one in MISFITS]
+    ("shape", "tensors", "named"),
+    [misfit[1:] for misfit in MISFITS],
+    ids=[misfit[0] for misfit in MISFITS],
 )
 def test_tensors_that_do_not_fit_are_named_with_their_shapes(
     tmp_path: Path, shape: tuple[int, ...], tensors: ONES, named: str

@@ -248,7 +248,7 @@ def test_keys_that_are_not_applied_are_named(tmp_path: Path) -> None:
     file = lora_file(tmp_path / "lora.safetensors", keys)
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))
     fitted = fit_lora(file, checkpoint)
-    assert [one.target.layer for one in fitted.modules] == [
+    assert [module.target.layer for module in fitted.modules] == [
         "down_blocks.1.attentions.0.transformer_blocks.0.attn2.to_k"
     ]
     assert set(fitted.unused) == set(keys) - set(low_rank(_ATTENTION, 0, 0))

@@ -68,7 +68,7 @@ def test_fused_projections_lead_to_query_key_and_value(tmp_path: Path) -> None:
     table = table_of(identify(write_sparse(tmp_path / "x.safetensors", listings.sdxl())))
     targets = table.find("lora_te2_transformer_resblocks_3_attn_in_proj")
     attention = "text_model.encoder.layers.3.self_attn"
-    assert [(one.component, one.layer, one.part) for one in targets] == [
+    assert [(target.component, target.layer, target.part) for target in targets] == [
         (TEXT_2, f"{attention}.q_proj", (0, 1280)),
         (TEXT_2, f"{attention}.k_proj", (1280, 2560)),
         (TEXT_2, f"{attention}.v_proj", (2560, 3840)),

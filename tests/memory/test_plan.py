@@ -169,8 +169,8 @@ def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
 
 def test_weights_of_a_copy_that_exists_are_not_held() -> None:
     parts = (DENOISER, VAE, TEXT)
-    now = plan(*(replace(one, mapped=one.converted) for one in parts))
-    assert now.peak_bytes == plan(*(replace(one, converted=0) for one in parts)).peak_bytes
+    now = plan(*(replace(part, mapped=part.converted) for part in parts))
+    assert now.peak_bytes == plan(*(replace(part, converted=0) for part in parts)).peak_bytes
     # A damaged one is still written anew.
     assert now.placement is plan().placement is MEMORY_THEN_COPY
 

@@ -357,7 +357,7 @@ REPOSITORIES = {
 def main() -> None:
     """Write one tool's file."""
     tool, checkout = sys.argv[1], Path(sys.argv[2])
-    make = next(one for one in REPOSITORIES if one.__name__ == tool)
+    make = next(repository for repository in REPOSITORIES if repository.__name__ == tool)
     note = checkout / "COMMIT"
     if note.is_file():
         commit = note.read_text().split()[0]

@@ -95,5 +95,5 @@ def test_many_entries_of_the_same_bytes_are_read_within_bounds() -> None:
 @given(data=st.binary(max_size=300), cut=st.integers(0, 60))
 def test_random_bytes_give_texts_or_none(data: bytes, cut: int) -> None:
     for order in (b"MM\0*\0\0\0\x08", b"II*\0\x08\0\0\0"):
-        assert all(one.text for one in exif_texts(order + data))
-    assert all(one.text for one in exif_texts(GOOD[:cut] + data))
+        assert all(exif_text.text for exif_text in exif_texts(order + data))
+    assert all(exif_text.text for exif_text in exif_texts(GOOD[:cut] + data))

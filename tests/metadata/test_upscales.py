@@ -68,7 +68,7 @@ def test_other_texts_stay_as_they_are() -> None:
     assert found == {**comfy, "postprocessing": expected}
     # It does not say how the picture was made.
     assert decode_record(record) is None
-    again = texts(*(TextChunk(*one) for one in found.items()), report=OTHER)
+    again = texts(*(TextChunk(*item) for item in found.items()), report=OTHER)
     assert again["postprocessing"] == "Postprocess upscale to: 64x64, Postprocess upscaler: area"
     swarm = '{"sui_image_params": {}}'
     assert texts(TextChunk("parameters", swarm))["parameters"] == swarm
@@ -85,9 +85,9 @@ def test_a_picture_without_texts_tells_what_enlarged_it_and_names_no_other_tool(
     found = texts()
     assert set(found) == {"postprocessing", "safelight"}
     assert found["postprocessing"].endswith('Postprocess upscaler: "4x, sharp"')
-    again = texts(*(TextChunk(*one) for one in found.items()), report=OTHER)
+    again = texts(*(TextChunk(*item) for item in found.items()), report=OTHER)
     path = tmp_path / "large.png"
-    chunks = [TextChunk(*one) for one in again.items()]
+    chunks = [TextChunk(*item) for item in again.items()]
     path.write_bytes(insert_text_chunks(PIXEL, chunks))
     assert read_upscales(path) == (REPORT, OTHER)
     with pytest.raises(EngineError) as raised:

@@ -55,7 +55,7 @@ def in_float32(target: Target) -> bool:
 
 def float32_targets() -> list[Target]:
     """Every backend that computes, in float32 throughout."""
-    return [one for one in targets() if in_float32(one)]
+    return [target for target in targets() if in_float32(target)]
 
 
 def load(target: Target, emit: Emit, weights: Mapping[str, Array]) -> Session:

@@ -78,7 +78,7 @@ class Toy:
     def __call__(self, x, timestep, guided):
         self.last = torch.from_numpy(x)
         prompts = [0.2, -0.4] if guided else [0.2]
-        return np.concatenate([self.output(self.last, one).numpy() for one in prompts])
+        return np.concatenate([self.output(self.last, prompt).numpy() for prompt in prompts])
 
     def perturbed(self, x, timestep, guided):
         worse = self.output(torch.from_numpy(x), 0.2, perturbed=True).numpy()

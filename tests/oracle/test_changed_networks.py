@@ -159,7 +159,7 @@ def wrapping(module, wraps: tuple[bool, bool]):
 def padded(layer, wraps: tuple[bool, bool], x, weight, bias):
     """A convolution with the padding of each axis done by itself (asymmetric-tiling-sd-webui)."""
     height, width = layer.padding
-    modes = ["circular" if one else "constant" for one in wraps]
+    modes = ["circular" if wrap else "constant" for wrap in wraps]
     x = torch.nn.functional.pad(x, (0, 0, height, height), mode=modes[0])
     x = torch.nn.functional.pad(x, (width, width, 0, 0), mode=modes[1])
     return torch.nn.functional.conv2d(x, weight, bias, layer.stride)

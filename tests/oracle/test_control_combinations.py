@@ -100,10 +100,10 @@ def ours(leading: Leading, *weights: float, run_with: Any = None, **changes) -> 
 def check(made: np.ndarray, expected: np.ndarray, *others: np.ndarray) -> None:
     """Hold a picture to the tool's; `others`, without a part of what is asked for, differ."""
     measured = psnr(made, expected)
-    LOG.info("PSNR %.1f dB; others %s", measured, [round(psnr(made, one), 1) for one in others])
+    LOG.info("PSNR %.1f dB; others %s", measured, [round(psnr(made, other), 1) for other in others])
     assert made.std() > 10
     assert measured >= LIMIT
-    assert all(psnr(made, one) < measured - 10 for one in others)
+    assert all(psnr(made, other) < measured - 10 for other in others)
 
 
 def theirs(leading: Leading, picture: Picture, *weights: float) -> np.ndarray:

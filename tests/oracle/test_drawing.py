@@ -31,7 +31,7 @@ def test_shapes_are_opencvs_to_the_last_pixel(inside: bool) -> None:
         start, end, radius = point(), point(), drawn.choice((1, 3, 4))
         axes, angle = (drawn.randrange(90), 4), drawn.randrange(-180, 181)
         corners = cv2.ellipse2Poly(start, axes, angle, 0, 360, 1)
-        assert drawing.ellipse_points(start, axes, angle) == [tuple(one) for one in corners]
+        assert drawing.ellipse_points(start, axes, angle) == [tuple(corner) for corner in corners]
         theirs, ours = (np.zeros((height, width, 3), np.uint8) for _ in range(2))
         cv2.circle(theirs, start, radius, COLOUR, -1)
         drawing.fill_circle(ours, start, radius, COLOUR)

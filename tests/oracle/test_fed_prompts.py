@@ -66,7 +66,9 @@ def theirs(family: str, pipe, text: str) -> FedPrompt:
             attended = len(pipe._encode_prompt(text)[0])
         case _:
             attended = pipe.encode_prompt(text)[0].shape[1]
-    (encoder,) = (one for one in pipe.components.values() if isinstance(one, Noting))
+    (encoder,) = (
+        component for component in pipe.components.values() if isinstance(component, Noting)
+    )
     row, seen = encoder.given.pop()
     row = row[:seen] if family == "zimage" else row
     return FedPrompt([row], [seen], attended, [1.0] * len(row))

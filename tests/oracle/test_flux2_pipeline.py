@@ -110,7 +110,7 @@ def test_tokens_are_those_of_the_pipeline(klein: Path, text: str) -> None:
 def test_reference_pictures_equal_diffusers(klein: Path, tmp_path: Path, sizes) -> None:
     references = tuple(colours(tmp_path / f"{i}.png", size, i) for i, size in enumerate(sizes))
     few = {"steps": 3}
-    pictures = [Image.open(one.path) for one in references]
+    pictures = [Image.open(reference.path) for reference in references]
     expected = their_picture(klein, image=pictures, num_inference_steps=3)
     ours = our_pixels(klein, **{**OURS, **few}, inputs=references)
     check(ours, expected)

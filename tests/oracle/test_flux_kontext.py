@@ -67,7 +67,7 @@ class TwoPictures(diffusers.FluxKontextPipeline):
 def test_a_second_reference_lies_below_the_first(kontext: Path, tmp_path: Path) -> None:
     references = drawn(tmp_path / "1.png", (150, 70), 1), drawn(tmp_path / "2.png", (90, 90), 2)
     pipe = opened(TwoPictures, kontext)
-    pictures = [Image.open(one.path) for one in references]
+    pictures = [Image.open(reference.path) for reference in references]
     pipe.second = pictures[1].resize((1024, 1024), Image.Resampling.LANCZOS)
     expected = their_pixels(pipe, **THEIRS, image=pictures[0])
     ours = our_pixels(kontext, **OURS, inputs=references)

@@ -138,7 +138,7 @@ def test_an_inpainted_picture_with_an_image_prompt_equals_diffusers(sd1: Led) ->
     given = {"image": sd1.opened("init.png"), "mask_image": sd1.opened("mask.png")}
     theirs = sd1.picture(pipe, **given, **SIZE, strength=0.8)
     roles = {InputRole.INIT: "init.png", InputRole.MASK: "mask.png"}
-    inputs = tuple(sd1.input(*one) for one in roles.items())
+    inputs = tuple(sd1.input(*item) for item in roles.items())
     sd1.check(theirs, inputs=inputs, strength=0.8)
 
 

@@ -276,7 +276,7 @@ def test_butterflies_of_inputs_are_those_of_peft(
     """PEFT needs CUDA for more than one factor, but only to put blocks on a diagonal."""
 
     def diagonal(blocks: Any) -> Any:
-        return torch.stack([torch.block_diag(*one) for one in blocks])
+        return torch.stack([torch.block_diag(*block) for block in blocks])
 
     boft = peft.tuners.boft.layer
     monkeypatch.setattr(boft, "get_fbd_cuda", lambda: True)

@@ -127,9 +127,9 @@ def ours(states: dict[str, Any], family: str, tmp_path: Path) -> Places:
     )
     assert fitted.unused == ()
     found: Places = {}
-    for one in fitted.modules:
-        parts = {name: as_source(part).read() for name, part in one.module.tensors.items()}
-        place = (one.target.component, one.target.layer)
+    for module in fitted.modules:
+        parts = {name: as_source(part).read() for name, part in module.module.tensors.items()}
+        place = (module.target.component, module.target.layer)
         found[place] = parts["lora_down.weight"], parts["lora_up.weight"]
     return found
 

@@ -198,7 +198,7 @@ def test_refined_pictures_equal_comfyuis(folders, networks, sampler: str) -> Non
     with torch.no_grad(), brownian_source("cpu"):
         levels = Levels()
         sigmas = comfy._sigmas(picture, levels)
-        first, second = (comfy.Guided(one, picture, levels) for one in networks)
+        first, second = (comfy.Guided(network, picture, levels) for network in networks)
         x = generator(SEED, "cpu").randn((1, *SHAPE)) * torch.sqrt(1.0 + sigmas[0] ** 2.0)
         x = comfy._sample(first, x, sigmas[: end + 1], picture)
         expected = networks[0].pixels(comfy._sample(second, x, sigmas[end:], picture), rounds=False)

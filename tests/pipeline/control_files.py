@@ -21,7 +21,9 @@ def write_control_net(
 ) -> Path:
     """A ControlNet for a tiny checkpoint, in diffusers' names."""
     unet = config_of(identify(checkpoint), Component.DENOISER, UNetConfig)
-    encoder = EncoderConfig(**{one.name: getattr(unet, one.name) for one in fields(EncoderConfig)})
+    encoder = EncoderConfig(
+        **{field.name: getattr(unet, field.name) for field in fields(EncoderConfig)}
+    )
     # One halving: a cell of the tiny checkpoint has two pixels a side.
     arrays = control_net_arrays(ControlNetConfig(encoder, map_widths=(4, 8), union=union), seed)
     write_arrays(path, {name: 2 * array for name, array in arrays.items()})

@@ -288,8 +288,8 @@ def prepare(webui: Path, controlnet: Path) -> None:
 
 def call_back(given: Any) -> None:
     """`cfg_denoiser_callback`, without the order of extensions."""
-    for one in DENOISER_CALLBACKS:
-        one(given)
+    for denoiser_callback in DENOISER_CALLBACKS:
+        denoiser_callback(given)
 
 
 def load_hook(controlnet: Path) -> None:

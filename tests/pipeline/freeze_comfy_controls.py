@@ -44,7 +44,7 @@ class UNet(torch.nn.Module):
         added = [[0.0]] * len(rows)
         if control is not None:
             parts = [one for key in ("input", "output", "middle") for one in control[key]]
-            added = [[float(one[place].mean()) for one in parts] for place in range(len(rows))]
+            added = [[float(part[place].mean()) for part in parts] for place in range(len(rows))]
         self.seen.append(dict(zip(rows, added, strict=True)))
         return 0.1 * x
 
@@ -74,7 +74,7 @@ def main(checkout: Path) -> None:
     arrays = {name: run(loop, checkout) for name, loop in COMFY.items()}
     for name, sampling in samplings().items():
         levels = [sampling.percent_to_sigma(share) for share in SHARES]
-        arrays[f"levels/{name}"] = np.array([float(one) for one in levels], np.float32)
+        arrays[f"levels/{name}"] = np.array([float(level) for level in levels], np.float32)
     np.savez_compressed(FROZEN, **arrays)
 
 

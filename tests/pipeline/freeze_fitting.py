@@ -76,10 +76,10 @@ def main(extension: Path, comfyui: Path) -> None:
 
 def run(module: str, functions: list[str], checkout: Path, names: dict[str, Any]) -> None:
     """Define functions of a module, methods without their decorators, among the names."""
-    for one in ast.walk(ast.parse((checkout / module).read_text())):
-        if isinstance(one, ast.FunctionDef) and one.name in functions:
-            one.decorator_list = []
-            exec(ast.unparse(one), names)
+    for node in ast.walk(ast.parse((checkout / module).read_text())):
+        if isinstance(node, ast.FunctionDef) and node.name in functions:
+            node.decorator_list = []
+            exec(ast.unparse(node), names)
 
 
 def to_pixels(made: Any) -> Any:

@@ -78,8 +78,8 @@ def tables(checkout: Path, mode: str, *, is_sdxl: bool) -> tuple[Any, Any]:
         "unit": SimpleNamespace(control_mode=mode),
         "external_code": SimpleNamespace(ControlMode=SimpleNamespace(**modes)),
     }
-    for one in ast.walk(ast.parse(source.read_text())):
-        text = ast.unparse(one) if isinstance(one, ast.Assign | ast.If) else ""
+    for node in ast.walk(ast.parse(source.read_text())):
+        text = ast.unparse(node) if isinstance(node, ast.Assign | ast.If) else ""
         if text.startswith(("soft_weighting =", "zero_weighting =", "if unit.control_mode ==")):
             exec(text, names)
     return params.model.positive_advanced_weighting, params.model.negative_advanced_weighting
@@ -96,7 +96,7 @@ def adapter(checkout: Path, *, is_xl: bool) -> tuple[list[Any], Any]:
 
 
 def rows(residuals: list[Any]) -> Any:
-    return torch.cat([one[:, :, 0, 0] for one in residuals], dim=1).numpy()
+    return torch.cat([residual[:, :, 0, 0] for residual in residuals], dim=1).numpy()
 
 
 if __name__ == "__main__":

@@ -127,7 +127,9 @@ def _numbers(kind: Any, at: Place = ()) -> Iterator[Number]:
     if kind in (int, float):
         yield at, kind
     elif origin in (types.UnionType, typing.Union):
-        yield from dict.fromkeys(number for one in arguments for number in _numbers(one, at))
+        yield from dict.fromkeys(
+            number for argument in arguments for number in _numbers(argument, at)
+        )
     elif origin is tuple and arguments[-1] is ...:
         yield from _numbers(arguments[0], (*at, 0))
     elif origin is tuple:

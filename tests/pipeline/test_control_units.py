@@ -29,7 +29,7 @@ def a_layer(
 
 
 def places(layers: Sequence[ReadLayer], tool: ConventionName = DIFFUSERS) -> list[list[int]]:
-    return [[layers.index(one) for one in unit.layers] for unit in units_of(layers, tool)]
+    return [[layers.index(layer) for layer in unit.layers] for unit in units_of(layers, tool)]
 
 
 def test_diffusers_shows_a_union_all_of_its_maps_at_once() -> None:

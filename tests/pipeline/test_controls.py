@@ -244,7 +244,7 @@ def test_a_black_map_is_told_of(folder: Path) -> None:
     Image.fromarray(np.zeros((SIDE, SIDE, 3), np.uint8)).save(folder / "black.png")
     black = layer(folder, image=str(folder / "black.png"))
     result = run(a_request(folder / "tiny", controls=(black,)), CountingBackend())
-    assert [str(one.message) for one in result.warnings] == [
+    assert [str(warning.message) for warning in result.warnings] == [
         "The map black.png is black, so net0 has nothing to follow."
     ]
 
@@ -254,7 +254,7 @@ def test_a_layer_without_its_network_is_left_out(folder: Path, plain: Pixels) ->
     result = run(a_request(folder / "tiny", controls=(lost,)), CpuBackend())
     np.testing.assert_array_equal(result.pixels[0], plain)
     assert "was not found" in str(result.warnings[0].message)
-    assert [one.path for one in result.pictures[0].controls] == [None]
+    assert [control.path for control in result.pictures[0].controls] == [None]
 
 
 @pytest.mark.parametrize(

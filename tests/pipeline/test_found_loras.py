@@ -31,15 +31,15 @@ def lookup(folder: Path) -> LoraLookup:
 def found(request: ResolvedRequest, folder: Path) -> list[tuple[str, tuple[float, ...], float]]:
     loras, _ = find_loras(request, RunLength(request.steps), lookup(folder))
     return [
-        (one.path.relative_to(folder).as_posix(), one.use.strengths, one.use.text_strength)
-        for one in loras
-        if one.path is not None
+        (lora.path.relative_to(folder).as_posix(), lora.use.strengths, lora.use.text_strength)
+        for lora in loras
+        if lora.path is not None
     ]
 
 
 def warned(request: ResolvedRequest, folder: Path) -> list[str]:
     _, warnings = find_loras(request, RunLength(request.steps), lookup(folder))
-    return [f"{one.message} {one.hint}" for one in warnings]
+    return [f"{warning.message} {warning.hint}" for warning in warnings]
 
 
 def test_listed_loras_come_before_those_of_the_prompt(tmp_path: Path) -> None:

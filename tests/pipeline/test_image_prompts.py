@@ -122,7 +122,7 @@ def test_each_scaling_and_each_combination_makes_another_picture(files: Files) -
     dog = str(write_picture(files.folder / "dog.png", seed=5))
     prompts = [files.prompt(scaling=one, weight=0.6) for one in AdapterScaling]
     prompts += [files.prompt(further=(dog,), combination=one) for one in PictureCombination]
-    made = [files.made(one).pixels[0] for one in prompts]
+    made = [files.made(prompt).pixels[0] for prompt in prompts]
     assert all(psnr(one, other) < 70 for one, other in combinations(made, 2))
 
 
@@ -223,7 +223,7 @@ def test_files_that_were_used_are_in_the_report_and_in_the_request(files: Files)
 
 def test_an_adapter_that_is_not_found_leaves_its_prompt_out_with_a_warning(files: Files) -> None:
     read = files.read(files.prompt(adapter="unknown"), files.prompt(adapter=None))
-    assert [one.code for one in read.warnings] == [ErrorCode.NOT_AVAILABLE] * 2
+    assert [warning.code for warning in read.warnings] == [ErrorCode.NOT_AVAILABLE] * 2
     assert not read.acting
     assert len(read.listed) == len(read.reports) == 2
 

@@ -121,7 +121,7 @@ def test_a_refiner_is_not_led_whichever_pass_it_finishes(folder: Path) -> None:
             folder / "sdxl", controls=(layer(folder),), refiner=refiner, second_passes=seconds
         )
         read = read_job(resolve_job(request, load_checkpoint(request)))
-        led = [one.checkpoint.changes.lllite is not None for one in read.passes]
+        led = [pass_.checkpoint.changes.lllite is not None for pass_ in read.passes]
         assert led == [True] * (1 + len(seconds)) + [False]
 
 
@@ -132,7 +132,7 @@ def test_the_denoiser_is_loaded_once_for_all_pictures(folder: Path) -> None:
     names = [name for name, _ in backend.loads]
     assert names.count("denoiser") == 1
     assert {"control_lllite", "control_lllite 2"} <= set(names)
-    assert [one.name for one in result.pictures[1].controls] == ["net0", "net1"]
+    assert [control.name for control in result.pictures[1].controls] == ["net0", "net1"]
 
 
 def test_a_mask_is_refused_before_the_first_step(folder: Path) -> None:

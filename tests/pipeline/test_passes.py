@@ -33,7 +33,7 @@ def read(folders: tuple[Path, Path], at: float | None, **changes: object) -> Rea
 
 
 def starts(passes: tuple[DenoisingPass, ...]) -> list[PassStart]:
-    return [one.begins_with for one in passes]
+    return [pass_.begins_with for pass_ in passes]
 
 
 def test_a_job_without_a_refiner_is_one_pass(folders: tuple[Path, Path]) -> None:
@@ -46,8 +46,8 @@ def test_a_refiner_is_a_second_pass_that_begins_with_a_handover(
 ) -> None:
     job = read(folders, 0.75)
     assert starts(job.passes) == [PassStart.NOISE, PassStart.HANDOVER]
-    assert [one.checkpoint.path for one in job.passes] == list(folders)
-    assert [one.share for one in job.passes] == [0.75, 0.25]
+    assert [pass_.checkpoint.path for pass_ in job.passes] == list(folders)
+    assert [pass_.share for pass_ in job.passes] == [0.75, 0.25]
     # Each pass has its own text encoders read the prompts.
     assert len(job.first.texts) == 2
 
@@ -60,10 +60,10 @@ def test_a_base_that_hands_over_at_once_takes_no_step(folders: tuple[Path, Path]
 def test_a_pass_changes_no_prompt_and_no_seed_of_a_picture(folders: tuple[Path, Path]) -> None:
     job = read(folders, 0.5, count=2, clip_skip=2)
     for picture in job.first.pictures:
-        for one in job.passes:
-            own = one.request_of(picture.request)
+        for pass_ in job.passes:
+            own = pass_.request_of(picture.request)
             assert (own.prompt, own.seed) == (picture.request.prompt, picture.request.seed)
-            assert own.clip_skip == one.request.clip_skip
+            assert own.clip_skip == pass_.request.clip_skip
 
 
 def test_the_first_pictures_are_read_once(folders: tuple[Path, Path]) -> None:

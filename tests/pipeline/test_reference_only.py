@@ -94,7 +94,9 @@ def test_without_a_reference_the_denoiser_is_the_plain_one(folder: Path) -> None
     assert not any(one.name.startswith("kept") for one in graphs[0]["denoiser"].inputs)
     read = [one.name for one in graphs[1]["denoiser"].inputs if one.name.startswith("kept")]
     written = [
-        one.name for one in graphs[1]["reference denoiser"].outputs if one.name.startswith("seen")
+        output.name
+        for output in graphs[1]["reference denoiser"].outputs
+        if output.name.startswith("seen")
     ]
     assert len(read) == len(written) > 0
 

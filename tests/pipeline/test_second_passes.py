@@ -147,9 +147,9 @@ def test_a_refiner_takes_over_in_the_last_pass(folders: tuple[Path, Path]) -> No
     request = asked(folders, SecondPass(), refiner=refiner)
     checkpoint = load_checkpoint(request)
     read = read_job(ResolvedJob(resolve(request, checkpoint), checkpoint))
-    starts = [one.begins_with for one in read.passes]
+    starts = [pass_.begins_with for pass_ in read.passes]
     assert starts == [PassStart.NOISE, PassStart.ENLARGED, PassStart.HANDOVER]
-    steps = {one.request.convention.redraw_steps for one in read.passes[1:]}
+    steps = {pass_.request.convention.redraw_steps for pass_ in read.passes[1:]}
     assert steps == {RedrawSteps.A1111_EXACT}
 
 

@@ -117,7 +117,7 @@ def main() -> None:
             return [types.SimpleNamespace(name="x")]
 
         def run(self, *_):
-            return [one[None].copy() for one in self.outputs]
+            return [output[None].copy() for output in self.outputs]
 
     for seed in range(4):
         network = InferenceSession(inputs.proposals(seed, 2.0))

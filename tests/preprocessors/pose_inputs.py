@@ -79,7 +79,7 @@ def write_networks(folder: Path) -> tuple[Path, Path]:
         [*shared, tensor(found, "found")],
         shape=(1, 3, 640, 640),
     )
-    across, down = (one[None] for one in responses(2))
+    across, down = (response[None] for response in responses(2))
     adding = [
         helper.make_node("Add", [name, "little"], [f"simcc_{name}"]) for name in ("x_of", "y_of")
     ]

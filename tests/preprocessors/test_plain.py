@@ -71,7 +71,9 @@ def test_a_long_line_is_followed_from_its_one_strong_end() -> None:
 
 
 def every() -> list[MapOptions]:
-    return [one.options() for one in PREPROCESSORS.values() if not one.files]
+    return [
+        preprocessor.options() for preprocessor in PREPROCESSORS.values() if not preprocessor.files
+    ]
 
 
 @pytest.mark.parametrize("options", every(), ids=name_of)

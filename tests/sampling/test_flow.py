@@ -106,7 +106,8 @@ def test_a_tool_may_move_and_count_levels_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    "sampler", [one for one in FLOW_SAMPLERS if not SAMPLER_FACTS[one].adds_noise]
+    "sampler",
+    [flow_sampler for flow_sampler in FLOW_SAMPLERS if not SAMPLER_FACTS[flow_sampler].adds_noise],
 )
 @pytest.mark.parametrize("convention", ConventionName)
 def test_samplers_converge_to_the_exact_solution(

@@ -25,7 +25,7 @@ from tests.sampling.test_flow import DEVIATION, MEAN, NOISE, asked, sampled, vel
 
 Exact = NDArray[np.float64]
 SHIFT, STEPS = math.exp(1.15), 6
-NOISY = [one for one in FLOW_SAMPLERS if SAMPLER_FACTS[one].adds_noise]
+NOISY = [flow_sampler for flow_sampler in FLOW_SAMPLERS if SAMPLER_FACTS[flow_sampler].adds_noise]
 
 
 def picture(x: Exact, t: float) -> Exact:

@@ -98,7 +98,7 @@ ELSEWHERE = (restart, tcd)
 @pytest.mark.parametrize("name", SamplerName)
 def test_every_sampler_has_a_reference(name: SamplerName) -> None:
     tables = (*OF_K_DIFFUSION.values(), *REFERENCES.values())
-    compared = {*(function_of(one.ours) for one in tables), *ELSEWHERE}
+    compared = {*(function_of(table.ours) for table in tables), *ELSEWHERE}
     assert function_of(SAMPLERS[name].function) in compared, (
         "a sampler of k-diffusion gets a line in tests/sampling/references.py, another tool's one"
         " in tests/sampling/freeze_tools.py and in REFERENCES here"

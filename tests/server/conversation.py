@@ -97,7 +97,9 @@ class Conversation:
 
     def send(self, *commands: Command) -> None:
         """Send commands, in one write."""
-        self.jobs += [one.job for one in commands if isinstance(one, RunJob | RunUpscale)]
+        self.jobs += [
+            command.job for command in commands if isinstance(command, RunJob | RunUpscale)
+        ]
         self.send_bytes(b"".join(encode(command) for command in commands))
 
     def send_bytes(self, data: bytes) -> None:

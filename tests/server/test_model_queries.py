@@ -65,6 +65,6 @@ def test_embeddings_beside_the_folder_of_models_are_listed(start: Start, tmp_pat
     talk.wait_for(Ready)
     talk.send(ListModels(query=7, folders=()))
     assert str(own) in talk.wait_for(ModelsListed).folders
-    models_found = [one for event in talk.of(ModelsFound) for one in event.models]
+    models_found = [model for event in talk.of(ModelsFound) for model in event.models]
     kinds = {one.name: one.kind for one in models_found}
     assert kinds == {"of embeddings": ModelKind.EMBEDDING, "of own": ModelKind.EMBEDDING}

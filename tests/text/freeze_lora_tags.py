@@ -70,7 +70,7 @@ def blocks(given: dict[str, Any]) -> list[Any]:
         if len(weights) != 26:
             weights = given["to26"](weights)
         factors = [given["ratiodealer"](key, weights, "")[0] for key in (*LAYERS, TEXT_LAYER)]
-        rows.append([case, [float(one) for one in factors]])
+        rows.append([case, [float(factor) for factor in factors]])
     return rows
 
 

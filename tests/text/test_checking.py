@@ -172,7 +172,7 @@ def test_text_encoders_are_counted_apart_where_an_embedding_is_for_one_of_them()
     def counts(text: str) -> list[tuple[str, int, int]]:
         question = PromptQuestion(text=text, convention=COMFY, lengths=lengths)
         found = check_prompt(question, None, embeddings=known)
-        return [(one.key, one.used, one.capacity) for one in found.encoders]
+        return [(encoder.key, encoder.used, encoder.capacity) for encoder in found.encoders]
 
     assert counts("a embedding:both house") == []
     assert counts("a embedding:first house") == [("clip_l", 7, 75), ("clip_g", 2, 75)]

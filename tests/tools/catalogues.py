@@ -124,7 +124,7 @@ def _name_of_field(annotation: ast.expr, name: str) -> Iterator[Source]:
 def _text_of(call: ast.Call, scope: str) -> Iterator[Source]:
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    texts = [one.value if isinstance(one, ast.Constant) else None for one in call.args[:2]]
+    texts = [arg.value if isinstance(arg, ast.Constant) else None for arg in call.args[:2]]
     match texts:
         case [str(context), str(text)] if name in _WITH_CONTEXT:
             yield context, text

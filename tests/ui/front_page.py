@@ -99,7 +99,9 @@ def save_models(photographer: Photographer, path: Path) -> None:
     store.refresh()
     photographer.wait_for(
         "models",
-        lambda: len(store.models) >= len(_CHECKPOINTS) and all(one.is_read for one in store.models),
+        lambda: (
+            len(store.models) >= len(_CHECKPOINTS) and all(model.is_read for model in store.models)
+        ),
     )
     page.yours.choose(chosen)
     for notice in session.notices.notices:

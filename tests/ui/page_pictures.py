@@ -150,7 +150,7 @@ class Album:
             self._photographer.settle(1.5)
             bar = window.form.verticalScrollBar()
             panels = (panel for panel in (window.form.controls, window.form.image_prompts))
-            first = next((one for one in panels if one.cards), window.form.second_passes)
+            first = next((panel for panel in panels if panel.cards), window.form.second_passes)
             bar.setValue(first.y())
             self.keep(f"b5-{name}")
         self._maps(path)
@@ -253,7 +253,7 @@ class Album:
         store = session.models.store
         store.refresh()
         self._photographer.wait_for(
-            "models", lambda: bool(store.models) and all(one.is_read for one in store.models)
+            "models", lambda: bool(store.models) and all(model.is_read for model in store.models)
         )
         page.yours.choose(store.models[0].path)
         for view, state in enumerate(("d1-models", "d2-get-models", "d3-folders")):
@@ -279,7 +279,7 @@ class Album:
         for name, opens in openers:
             opens()
             self._photographer.settle(0.5)
-            shown = [one for one in self._window.findChildren(QDialog) if one.isVisible()]
+            shown = [widget for widget in self._window.findChildren(QDialog) if widget.isVisible()]
             for dialog in shown:
                 self.keep(f"f-{name}", dialog)
                 dialog.reject()

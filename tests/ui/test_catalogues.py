@@ -101,7 +101,7 @@ def test_no_two_things_in_sight_have_the_same_mnemonic(
     assert len(set(mnemonics(menus))) == len(menus)
     for place in Place:
         desk.window.places.open(place)
-        shown = [one for one in desk.window.findChildren(QWidget) if one.isVisible()]
+        shown = [widget for widget in desk.window.findChildren(QWidget) if widget.isVisible()]
         buttons = [one.text() for one in shown if isinstance(one, QAbstractButton)]
         labels = [one.text() for one in shown if isinstance(one, QLabel) and one.buddy()]
         found = mnemonics([*menus, *buttons, *labels])
@@ -133,9 +133,9 @@ def test_no_button_below_the_pictures_is_cut_off(qapp: QApplication, make_desk: 
     buttons = (bar.use, bar.start)
     for width, shown_words in ((1280, ""), (1560, "Wiederverwenden"), (1280, "")):
         desk.resize(width, 720)
-        desk.wait(lambda: all(one.width() >= one.sizeHint().width() for one in buttons))
+        desk.wait(lambda: all(button.width() >= button.sizeHint().width() for button in buttons))
         desk.wait(lambda words=shown_words: bar.use.text() == words)
-        assert [one.accessibleName() for one in buttons] == [
+        assert [button.accessibleName() for button in buttons] == [
             "Wiederverwenden",
             "Hiervon ausgehen",
         ]

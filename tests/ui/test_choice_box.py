@@ -63,7 +63,7 @@ class Opened:
         rows = self.popup.rows
         role = Qt.ItemDataRole
         indexes = [rows.index(row, 0) for row in range(rows.rowCount())]
-        return [one.data() or one.data(role.AccessibleTextRole) for one in indexes]
+        return [index.data() or index.data(role.AccessibleTextRole) for index in indexes]
 
     @property
     def current(self) -> str:

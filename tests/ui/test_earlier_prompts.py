@@ -65,7 +65,7 @@ def test_prompts_are_forgotten_one_by_one_and_all(written: Desk) -> None:
     written.wait(dialog.isActiveWindow)
     dialog.list.setFocus()
     QTest.keyClick(dialog.list, Qt.Key.Key_Delete)
-    assert [one.prompt for one in history.prompts] == ["a blue boat", "a red house"]
+    assert [prompt.prompt for prompt in history.prompts] == ["a blue boat", "a red house"]
     assert dialog.whole.text() == "a blue boat"
     dialog.clear.click()
     assert history.prompts == ()

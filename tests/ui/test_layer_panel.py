@@ -170,7 +170,7 @@ def test_a_model_that_follows_a_map_itself_shows_no_weight_and_no_network(desk: 
 
 
 def images(desk: Desk) -> list[str]:
-    return [Path(one.image).stem for one in desk.session.generation.controls]
+    return [Path(control.image).stem for control in desk.session.generation.controls]
 
 
 def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
@@ -221,7 +221,9 @@ def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
     monkeypatch.setattr(FileChooser, "open_file", choosing(str(other)))
     pick(box, "Choose a file…")
     assert box.currentText() == "other"
-    assert [one.network for one in desk.session.generation.build_request().controls] == [str(other)]
+    assert [control.network for control in desk.session.generation.build_request().controls] == [
+        str(other)
+    ]
 
 
 def test_preprocessors_that_serve_the_network_come_first(desk: Desk) -> None:
@@ -245,7 +247,7 @@ def test_every_option_of_a_preprocessor_has_a_row_with_words_and_acts(desk: Desk
         desk.session.control.change(0, preprocessor=preprocessor.options())
         fields = fields_of(preprocessor.options)
         assert list(one.folded.options) == list(fields), name
-        without = [one.name for one in fields.values() if not all(map_option_words(one))]
+        without = [field.name for field in fields.values() if not all(map_option_words(field))]
         assert not without, f"options of {name} have their words in ui/layer_labels.py"
     desk.session.control.change(0, preprocessor=CannyOptions())
     one.more.open()
@@ -527,7 +529,7 @@ def test_a_dropped_picture_is_followed_or_is_a_prompt(desk: Desk, tmp_path: Path
     drop(desk.window, drag(desk.window, file), 2)
     assert images(desk) == ["a"]
     drop(desk.window, drag(desk.window, file), 3)
-    assert [one.image for one in form.image_prompts] == [str(file)]
+    assert [image_prompt.image for image_prompt in form.image_prompts] == [str(file)]
 
 
 def over(desk: Desk, widget: QWidget, file: Path) -> QMimeData:
@@ -564,9 +566,9 @@ def test_a_picture_dropped_on_a_card_replaces_its_picture(desk: Desk, tmp_path: 
     assert all(offer.x() > overlay.clear.right() for offer in overlay.cards)
     let_go(desk, one, data)
     assert not marks.isVisible()
-    assert [(Path(one.image).stem, one.weight) for one in desk.session.generation.controls] == [
-        ("b", 0.4)
-    ]
+    assert [
+        (Path(control.image).stem, control.weight) for control in desk.session.generation.controls
+    ] == [("b", 0.4)]
     assert desk.session.notices.notices[-1].undo is not None
 
 
@@ -579,7 +581,9 @@ def test_a_picture_dropped_on_a_button_of_the_form_is_added_there(
     for panel, name in ((form.controls, "a"), (form.image_prompts, "b")):
         let_go(desk, panel.add, over(desk, panel.add, tmp_path / f"{name}.png"))
     assert images(desk) == ["a"]
-    assert [Path(one.image).stem for one in desk.session.generation.image_prompts] == ["b"]
+    assert [
+        Path(image_prompt.image).stem for image_prompt in desk.session.generation.image_prompts
+    ] == ["b"]
     let_go(desk, form.inputs.choose, over(desk, form.inputs.choose, tmp_path / "c.png"))
     desk.wait(lambda: bool(desk.session.generation.inputs))
     assert Path(desk.session.generation.inputs[0].path).stem == "c"
@@ -637,7 +641,9 @@ def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
     assert desk.session.generation.build_request().controls == ()
     monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
     one.picture.click()
-    assert [one.network for one in desk.session.generation.build_request().controls] == [CANNY.path]
+    assert [control.network for control in desk.session.generation.build_request().controls] == [
+        CANNY.path
+    ]
 
 
 def test_a_network_that_is_used_elsewhere_is_seen_in_the_form(desk: Desk) -> None:

@@ -162,9 +162,9 @@ def test_removing_one_can_be_undone_from_its_notice(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
     desk.session.lora.add(FAST.path)
     row(desk).remove.click()
-    assert [one.name.text() for one in panel(desk).cards] == ["lcm-lora"]
+    assert [card.name.text() for card in panel(desk).cards] == ["lcm-lora"]
     desk.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
-    assert [one.name.text() for one in panel(desk).cards] == ["ink", "lcm-lora"]
+    assert [card.name.text() for card in panel(desk).cards] == ["ink", "lcm-lora"]
 
 
 def test_the_focus_stays_in_the_list_when_the_last_row_is_removed(desk: Desk) -> None:
@@ -207,7 +207,7 @@ def test_a_dropped_file_says_on_its_card_what_becomes_of_it(desk: Desk, tmp_path
     titles = [desk.window.drops.offers(file)[0].title for file in (lora, mix)]
     assert titles == ["Add this LoRA", "Use this model"]
     desk.window.drops.take(desk.window.drops.offers(lora)[0])
-    assert [one.name.text() for one in panel(desk).cards] == ["drop"]
+    assert [card.name.text() for card in panel(desk).cards] == ["drop"]
 
 
 def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
@@ -216,7 +216,7 @@ def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
     desk.session.lora.change(0, text_strength=0.5)
     desk.session.generation.prompt = "<lora:seaside:1>"
     assert unnamed(desk.window) == []
-    names = [one.enabled.accessibleName() for one in panel(desk).cards]
+    names = [card.enabled.accessibleName() for card in panel(desk).cards]
     assert len(set(names)) == len(LORAS)
 
 

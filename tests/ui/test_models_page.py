@@ -306,7 +306,9 @@ def test_the_invitation_is_never_cut(shown: Shown, height: int, *, has_words: bo
     shown.wait(lambda: [label.isVisible() for label in labels] == [has_words] * 2)
     shown.wait(
         lambda: all(
-            one.height() >= one.heightForWidth(one.width()) for one in labels if one.isVisible()
+            label.height() >= label.heightForWidth(label.width())
+            for label in labels
+            if label.isVisible()
         )
     )
     for button in (invitation.get, invitation.folder, invitation.file):
@@ -487,7 +489,7 @@ def test_an_offer_says_everything_before_it_is_agreed_to(shown: Shown) -> None:
     card = get.offer
     assert not card.isHidden()
     # No name of a row without anything beside it.
-    names = [one.text() for one in card.findChildren(QLabel) if one.isVisibleTo(card)]
+    names = [widget.text() for widget in card.findChildren(QLabel) if widget.isVisibleTo(card)]
     assert "File" not in names
     texts = [label.text().replace("\u200b", "") for label in (card.hosts, card.licence, card.hash)]
     assert texts[:2] == ["civitai.com, cdn.test", "commercial use: None"]
@@ -521,7 +523,7 @@ def test_models_that_fit_the_memory_come_first(shown: Shown) -> None:
         (one.fits(8_000_000_000) for one in small), reverse=True
     )
     assert sum(one.fits(8_000_000_000) for one in small) >= 2
-    assert all(read_link(one.url) is not None for one in first_models())
+    assert all(read_link(first_model.url) is not None for first_model in first_models())
 
 
 def test_the_time_of_a_picture_is_that_of_the_device_until_a_full_model_was_used(

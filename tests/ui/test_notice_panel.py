@@ -174,7 +174,7 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     chooses(monkeypatch, dialog, str(tmp_path / "a.png"))
     button.click()
     # What is left tells how to undo the choice.
-    desk.wait(lambda: all(one.error is None for one in desk.session.notices.notices))
+    desk.wait(lambda: all(notice.error is None for notice in desk.session.notices.notices))
     assert desk.session.generation.input_path(InputRole.INIT) == str(tmp_path / "a.png")
 
 

@@ -58,7 +58,7 @@ def test_a_picture_is_pasted_as_it_would_be_dropped(
     copy(photo, as_file=as_file)
     press_paste(desk, in_prompt=in_prompt)
     if as_file:
-        titles = {one.text(): one for one in menu_of(desk).actions()}
+        titles = {action.text(): action for action in menu_of(desk).actions()}
         assert list(titles) == ["Use its settings", "Start from it"]
         titles["Start from it"].trigger()
     state = desk.session.generation

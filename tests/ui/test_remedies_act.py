@@ -92,7 +92,7 @@ def opened(desk: Desk, kind: type[QDialog]) -> None:
     dialog = desk.window.findChild(kind)
     assert dialog is not None
     assert dialog.isVisible()
-    assert [one.state for one in desk.queue.jobs] == [JobState.FAILED]
+    assert [job.state for job in desk.queue.jobs] == [JobState.FAILED]
     dialog.close()
     press(desk, A.RETRY)
     made(desk)
@@ -266,7 +266,7 @@ def start_from(make_desk: MakeDesk, folder: Path, *_: object) -> None:
     press(desk, A.START_FROM)
     desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(photo))
     assert desk.window.places.place is Place.CREATE
-    assert not [one for one in desk.session.notices.notices if one.error is not None]
+    assert not [notice for notice in desk.session.notices.notices if notice.error is not None]
 
 
 def check_devices(make_desk: MakeDesk, *_: object) -> None:
@@ -433,7 +433,7 @@ def test_a_finished_picture_is_moved_to_another_folder_and_not_made_again(
     assert desk.queue.jobs[0].attempts == 1
     # From now on, in the gallery and after the next start.
     assert desk.session.settings.now.pictures_folder == str(elsewhere)
-    assert [one.path for one in desk.session.gallery_index.folders] == [elsewhere]
+    assert [folder.path for folder in desk.session.gallery_index.folders] == [elsewhere]
 
 
 def test_a_finished_picture_is_moved_once_there_is_room(

@@ -101,7 +101,7 @@ def test_one_step_restyles_one_widget(theme: Theme, dressed: QWidget) -> None:
     theme.use_colours(LIGHT)
     work, changed = restyle([dressed]), list[int]()
     for _ in work:
-        changed.append(sum(has_colours(one, LIGHT) for one in captions(dressed)))
+        changed.append(sum(has_colours(caption, LIGHT) for caption in captions(dressed)))
     assert changed[0] == 0
     assert changed[-1] == 3
     assert all(late - early <= 1 for early, late in pairwise(changed))
@@ -115,7 +115,7 @@ def test_a_look_that_changes_again_meanwhile_wins(theme: Theme, dressed: QWidget
     assert len(theme.findChildren(Slices)) == 1
     theme.finish()
     assert dressed.updatesEnabled()
-    assert all(has_colours(one, CONTRAST) for one in captions(dressed))
+    assert all(has_colours(caption, CONTRAST) for caption in captions(dressed))
 
 
 def test_widgets_may_go_while_the_look_changes(theme: Theme, dressed: QWidget) -> None:

@@ -101,7 +101,7 @@ def test_the_names_of_controls_stand_over_their_beginning(desk: Desk) -> None:
     window.resize(1440, 900)
     panel = window.form.checkpoint
     desk.wait(lambda: panel.box.x() > panel.open.x())
-    label = next(one for one in panel.findChildren(QLabel) if one.buddy() is panel.box)
+    label = next(widget for widget in panel.findChildren(QLabel) if widget.buddy() is panel.box)
     left, right = ink(label)
     assert label.geometry().right() == panel.box.geometry().right()
     assert right < 10 < left

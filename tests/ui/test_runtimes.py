@@ -163,7 +163,7 @@ def test_a_cancelled_download_leaves_nothing(shop: Shop, open_desk: MakeDesk) ->
     press(card, PackAction.CANCEL)
     wait_for_stage(desk, "tiny", PackStage.AVAILABLE)
     downloads = desk.paths.packs / ".downloads"
-    desk.wait(lambda: not [one for one in downloads.rglob("*") if one.suffix == ".part"])
+    desk.wait(lambda: not [path for path in downloads.rglob("*") if path.suffix == ".part"])
     assert visible(card) == ["Install"]
 
 

@@ -56,9 +56,9 @@ def test_a_line_without_spaces_is_cut_with_what_is_around_it(before: str) -> Non
 def test_a_note_on_a_model_has_room_for_what_is_kept(desk: Desk) -> None:
     desk.window.actions_by_name[ActionName.MODELS].trigger()
     notes = [
-        one
-        for one in desk.window.findChildren(TextField)
-        if one.placeholderText().startswith("What it is good at")
+        widget
+        for widget in desk.window.findChildren(TextField)
+        if widget.placeholderText().startswith("What it is good at")
     ]
     QGuiApplication.clipboard().setText("x" * 100_000)
     notes[0].paste()

@@ -171,7 +171,7 @@ def test_turning_the_wheel_in_a_dialog_changes_nothing(
 
 def turn_over(top: QWidget, control: QWidget, form: QScrollArea | None) -> None:
     """A notch over the control, while another has the focus and while it has it itself."""
-    other = next(one for one in top.findChildren(QWidget) if one.focusPolicy().value)
+    other = next(widget for widget in top.findChildren(QWidget) if widget.focusPolicy().value)
     handle = top.windowHandle()
     for focused in (other, control):
         focused.setFocus()

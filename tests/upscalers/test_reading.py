@@ -41,7 +41,7 @@ def test_each_network_is_recognised_with_all_its_weights(tmp_path: Path, name: s
 
 
 def test_every_architecture_is_tested_and_told_of() -> None:
-    titles = {one.title for one in ARCHITECTURES}
+    titles = {architecture.title for architecture in ARCHITECTURES}
     assert titles <= EMITS.keys(), "each has a small network in tests/upscalers/small.py"
     page = (Path(__file__).parents[2] / "docs" / "upscaling.md").read_text("utf-8")
     assert not [title for title in titles if title not in page], "docs/upscaling.md lists them"

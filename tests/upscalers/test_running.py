@@ -88,7 +88,7 @@ def test_a_network_that_was_saved_with_its_channels_last_is_the_same(
     """Some trainers save those so that they trained in half precision."""
     kept = {f"params.{key}": channels_last(one) for key, one in arrays_of(name).items()}
     files = torch_file_of(tmp_path, name), write_torch_zip(tmp_path / "last.pth", kept)
-    made = [enlarged(read_upscaler(one), picture(17, 9), setting(tmp_path)) for one in files]
+    made = [enlarged(read_upscaler(file), picture(17, 9), setting(tmp_path)) for file in files]
     assert made[0].std() > 0
     np.testing.assert_array_equal(made[0], made[1])
 

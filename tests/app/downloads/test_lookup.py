@@ -210,7 +210,7 @@ def test_a_repository_whose_weights_are_all_in_folders_has_them(sites: Sites) ->
     siblings = [{"rfilename": name, "size": 5} for name in names]
     sites.server.otherwise = json_page(repository(b"", siblings=siblings))
     files = look_up(link("https://huggingface.co/someone/mix"), never).files
-    assert [(one.name, one.about) for one in files] == [
+    assert [(file.name, file.about) for file in files] == [
         ("ae.safetensors", "split_files/vae"),
         ("big.safetensors", "split_files/unet"),
     ]

@@ -188,11 +188,11 @@ def test_rejected_pictures_are_hidden_until_they_are_asked_for(three: Opened) ->
 def test_facets_count_what_can_be_filtered_by(three: Opened) -> None:
     three.wait(lambda: three.index.facets.total == 3)
     facets = three.index.facets
-    assert [(one.name, one.count) for one in facets.models] == [("dream", 2), ("brick", 1)]
-    assert [one.name for one in facets.loras] == ["waves"]
-    assert {one.name: one.count for one in facets.tools} == {"AUTOMATIC1111": 2, "Safelight": 1}
-    assert [one.name for one in facets.days] == ["2001-09-11", "2001-09-10", "2001-09-09"]
-    assert [one.count for one in facets.folders] == [2, 1]
+    assert [(model.name, model.count) for model in facets.models] == [("dream", 2), ("brick", 1)]
+    assert [lora.name for lora in facets.loras] == ["waves"]
+    assert {tool.name: tool.count for tool in facets.tools} == {"AUTOMATIC1111": 2, "Safelight": 1}
+    assert [day.name for day in facets.days] == ["2001-09-11", "2001-09-10", "2001-09-09"]
+    assert [folder.count for folder in facets.folders] == [2, 1]
 
 
 def test_another_folder_is_added_kept_and_removed(three: Opened, tmp_path: Path) -> None:
@@ -201,8 +201,8 @@ def test_another_folder_is_added_kept_and_removed(three: Opened, tmp_path: Path)
     assert not three.index.add_folder(other)
     three.wait_for("cat.png", "sea.png", "red.png", "dog.png")
     three.again()
-    three.wait(lambda: [one.state for one in three.index.folders] == [FolderState.READY] * 2)
-    assert [one.path for one in three.index.folders] == [three.pictures, other]
+    three.wait(lambda: [folder.state for folder in three.index.folders] == [FolderState.READY] * 2)
+    assert [folder.path for folder in three.index.folders] == [three.pictures, other]
     three.index.remove_folder(other)
     three.wait_for("cat.png", "sea.png", "red.png")
     assert (other / "dog.png").exists()
@@ -213,7 +213,7 @@ def test_a_folder_is_watched_without_its_subfolders_and_stays_so(three: Opened) 
     three.wait_for("cat.png", "red.png")
     three.again()
     three.wait_for("cat.png", "red.png")
-    assert [one.with_subfolders for one in three.index.folders] == [False]
+    assert [folder.with_subfolders for folder in three.index.folders] == [False]
     # A change below tells nothing, and one in the folder itself does.
     write(three.pictures / "sub" / "deep.png", png(6))
     write(three.pictures / "new.png", png(7))

@@ -53,7 +53,7 @@ def test_a_pack_is_pinned_and_described(pack: Pack) -> None:
     assert pack.summary.endswith(".")
     assert pack.needs.endswith(".")
     assert pack.licences
-    assert all(one.url.startswith("https://") for one in pack.licences)
+    assert all(licence.url.startswith("https://") for licence in pack.licences)
     assert set(pack.backends) <= {backend.name for backend in BACKENDS}
     assert bool(pack.gain) == bool(pack.gain_source)
 

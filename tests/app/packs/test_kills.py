@@ -17,10 +17,10 @@ def test_an_installation_that_is_killed_at_any_line_leaves_a_whole_pack_active(
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=250)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     after_kills = [line["killed"] for line in lines]
-    assert [one for one in after_kills if one["damaged"] or one["problems"]] == []
-    assert {one["active"] for one in after_kills} == {"tiny-1.0", "tiny-1.1"}
+    assert [state for state in after_kills if state["damaged"] or state["problems"]] == []
+    assert {state["active"] for state in after_kills} == {"tiny-1.0", "tiny-1.1"}
     # From the first kill on, through those between staging, its name and the switch.
-    states = [(one["active"], tuple(one["there"])) for one in after_kills]
+    states = [(state["active"], tuple(state["there"])) for state in after_kills]
     assert states[0] == ("tiny-1.0", ("tiny-1.0",))
     assert ("tiny-1.0", (".staging-tiny-1.1", "tiny-1.0")) in states
     assert ("tiny-1.0", ("tiny-1.0", "tiny-1.1")) in states

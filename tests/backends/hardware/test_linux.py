@@ -146,7 +146,7 @@ def test_no_program_is_started_where_sysfs_suffices(
     monkeypatch.setattr(listing, "_ROOT", tmp_path)
     monkeypatch.setattr("subprocess.Popen", None)
     monkeypatch.setattr(listing, "read_nvml", Nvml)
-    assert [one.name for one in listing.list_adapters()] == [
+    assert [adapter.name for adapter in listing.list_adapters()] == [
         "GeForce RTX 4070",
         "Red Hat 1af4:1050",
     ]
@@ -166,5 +166,5 @@ def test_lspci_is_asked_for_the_name_of_a_gpu_that_no_table_has(
     monkeypatch.setattr(listing, "_ROOT", tmp_path)
     monkeypatch.setattr(listing, "read_nvml", Nvml)
     monkeypatch.setattr("backends.hardware.names.output_of", lspci)
-    assert [one.name for one in listing.list_adapters()] == ["New"]
+    assert [adapter.name for adapter in listing.list_adapters()] == ["New"]
     assert asked == [("lspci", "-nn")]

@@ -43,7 +43,7 @@ def three_products(folder: Path, dtype: DType) -> tuple[Graph, list[Array]]:
     x = g.input("x", element, ("rows", IN))
     for name in "qkv":
         g.output(g.linear(x, name, (IN, OUT), bias=False), f"{name} x", element, ("rows", OUT))
-    return g.build(bind(g.used, element)), [one.read() for one in weights.values()]
+    return g.build(bind(g.used, element)), [weight.read() for weight in weights.values()]
 
 
 def apart(graph: Graph, length: int) -> tuple[dict[str, Array], dict[str, Offsets]]:

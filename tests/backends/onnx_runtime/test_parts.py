@@ -391,5 +391,5 @@ def test_a_part_that_fails_closes_the_others(target: Target, tmp_path: Path) -> 
 def test_closing_frees_the_weights_of_all_parts(target: Target, tmp_path: Path) -> None:
     graph, made = layers(target, tmp_path), _Loads()
     SessionInParts(graph, cut(graph, 2), made.load).close()
-    for one in made.sessions:
-        assert is_closed(one)
+    for session in made.sessions:
+        assert is_closed(session)

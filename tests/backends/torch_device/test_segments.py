@@ -15,8 +15,8 @@ TOTAL = sum(map(aligned, SIZES.values()))
 
 def held(segments: tuple[Segment, ...], sizes: dict[str, int] = SIZES) -> int:
     """The bytes of weights on the device: those that stay, and two segments."""
-    streamed = {name for one in segments for name in one.weights}
-    largest = max(sum(aligned(sizes[name]) for name in one.weights) for one in segments)
+    streamed = {name for segment in segments for name in segment.weights}
+    largest = max(sum(aligned(sizes[name]) for name in segment.weights) for segment in segments)
     stay = sum(aligned(size) for name, size in sizes.items() if name not in streamed)
     return stay + IN_FLIGHT * largest
 
@@ -36,12 +36,12 @@ def test_the_room_is_filled_and_kept(share: float) -> None:
 def test_the_weights_of_a_step_come_together_and_before_it() -> None:
     for room in (0, TOTAL // 2):
         segments = streamed_segments(USES, SIZES, room)
-        for one in segments:
-            of_steps = {name for names in USES[one.first : one.stop] for name in names}
-            assert set(one.weights) == of_steps
-        ends = [end for one in segments for end in (one.first, one.stop)]
+        for segment in segments:
+            of_steps = {name for names in USES[segment.first : segment.stop] for name in names}
+            assert set(segment.weights) == of_steps
+        ends = [end for segment in segments for end in (segment.first, segment.stop)]
         assert ends == sorted(ends)
-        assert all(one.weights for one in segments)
+        assert all(segment.weights for segment in segments)
 
 
 def test_streamed_segments_are_spread_between_those_that_stay() -> None:
@@ -65,7 +65,7 @@ def test_a_weight_of_several_segments_is_read_for_each_or_stays() -> None:
     sizes = {name: KB for names in uses for name in names}
     segments = streamed_segments(uses, sizes, 0)
     assert len(segments) == 10
-    assert all("shared" in one.weights for one in segments)
+    assert all("shared" in segment.weights for segment in segments)
     some = streamed_segments(uses, sizes, 9 * KB)
     assert 0 < len(some) < 10
     assert all("shared" not in one.weights for one in some)

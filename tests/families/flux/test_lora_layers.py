@@ -115,7 +115,9 @@ def test_every_weight_of_the_blocks_has_a_name_in_both_layouts(
         if name.startswith(("double_blocks", "single_blocks")) and "processor" not in name
         for target in targets
     }
-    blocks = {one for one in matrices if "blocks" in one and "norm_" not in one.split(".")[-1]}
+    blocks = {
+        matrix for matrix in matrices if "blocks" in matrix and "norm_" not in matrix.split(".")[-1]
+    }
     assert blocks
     assert blocks <= original
 

@@ -58,7 +58,7 @@ def schnell(limit: int | None) -> tuple[MemoryPlan, int]:
 def test_the_transformer_is_packed_beside_the_encoder_where_both_fit() -> None:
     plan, file_bytes = schnell(None)
     assert (plan.placement, plan.load_ahead) == (WeightPlacement.WORKING_COPY, True)
-    both = file_bytes + sum(one.slice.nbytes for one in in_blocks(t5_xxl()))
+    both = file_bytes + sum(in_block.slice.nbytes for in_block in in_blocks(t5_xxl()))
     assert 0.8 * both < plan.peak_bytes < 1.15 * both
     alone, _ = schnell(plan.peak_bytes - 1)
     assert (alone.placement, alone.load_ahead) == (WeightPlacement.WORKING_COPY, False)

@@ -108,7 +108,7 @@ class Patchwork(Family):
                 weights = KEYS.canonical(component, tensors, index.path).weights
                 config = _config(component, weights, index.path)
                 sources[component] = ComponentSource(component, config, weights)
-        evidence = tuple(as_it_is(f"{LABELS[one]} of Patchwork") for one in sources)
+        evidence = tuple(as_it_is(f"{LABELS[source]} of Patchwork") for source in sources)
         denoiser = DenoiserFacts(
             prediction=PredictionType.FLOW, reason=as_it_is("all of its kind do")
         )
@@ -126,7 +126,7 @@ class Patchwork(Family):
             variant="base",
             latent=LatentFormat(LATENT_CHANNELS, 8, 0.36, 0.12),
             default_size=128,
-            missing=tuple(one for one in LABELS if one not in parts.sources),
+            missing=tuple(label for label in LABELS if label not in parts.sources),
             evidence=parts.evidence,
             parts=parts,
             make_architecture=architecture,

@@ -295,7 +295,9 @@ def test_a_plan_knows_its_networks_and_the_bytes_of_its_weights(file: Path, tmp_
     candidate = Candidate(backend, backend.probe()[0])
     plan = plan_job(read, candidate, services, MemoryAllowance())
     weights = sum(
-        ref.elements * 4 for one in checkpoint.components.values() for ref in one.weights.values()
+        ref.elements * 4
+        for component in checkpoint.components.values()
+        for ref in component.weights.values()
     )
     needs = plan.needs
     assert needs.text_encoder.packed + needs.denoiser.packed + needs.vae.packed == weights

@@ -115,7 +115,7 @@ class ByteText:
         """Tokenize the prompts; there is nothing to refuse."""
         config = config_of(self.checkpoint, Component.TEXT_ENCODER, TextConfig)
         texts = dict.fromkeys(map(texts_of, requests))
-        prompts = {one: token_ids(one[0], config.tokens) for one in texts}
+        prompts = {text: token_ids(text[0], config.tokens) for text in texts}
         return TextPlan(self._encoder(config), config.tokens, prompts)
 
     def _encoder(self, config: TextConfig) -> Network:

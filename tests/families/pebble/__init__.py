@@ -120,7 +120,7 @@ class PebbleFamily(Family):
             variant="base",
             latent=LatentFormat(CHANNELS, 8, 1.0),
             default_size=64,
-            missing=tuple(one for one in self.labels if one not in parts.sources),
+            missing=tuple(label for label in self.labels if label not in parts.sources),
             evidence=(*parts.evidence, as_it_is(self.title)),
             parts=parts,
             make_architecture=_not_run,

@@ -59,7 +59,7 @@ def test_one_file_holds_all_parts(checkpoint: Path) -> None:
     assert (found.family, found.variant, found.missing) == ("sd3", "3.5-medium", ())
     assert set(found.components) == set(Component)
     features = found.architecture.features
-    assert [one.tokens for one in features.texts] == [75, 75, 256]
+    assert [text.tokens for text in features.texts] == [75, 75, 256]
     assert features.clip_skip == 2
 
 
@@ -87,7 +87,7 @@ def test_an_empty_negative_prompt_is_zeros_with_one_tool_alone(checkpoint: Path)
 def test_t5_may_be_left_out_and_supplied(checkpoint: Path, without_t5: Path) -> None:
     found = identify(without_t5)
     assert found.missing == ()
-    assert [one.tokens for one in found.architecture.features.texts] == [75, 75, 0]
+    assert [text.tokens for text in found.architecture.features.texts] == [75, 75, 0]
     without = picture(without_t5)
     assert not np.array_equal(without, picture(checkpoint))
     supplied = ComponentFiles(text_encoder_3=str(checkpoint))

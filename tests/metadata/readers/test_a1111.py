@@ -509,7 +509,7 @@ def test_axes_of_seamless_edges_are_read(tmp_path: Path, line: str, tiling: Tili
 )
 def test_attenuation_and_a_part_with_seamless_edges_are_told(tmp_path: Path, line: str) -> None:
     found = with_line(tmp_path, f"Steps: 20, Sampler: Euler, {line}")
-    assert any(line.rpartition(", ")[2].partition(":")[0] in one for one in found.warnings)
+    assert any(line.rpartition(", ")[2].partition(":")[0] in warning for warning in found.warnings)
 
 
 def test_our_own_text_tells_of_seamless_edges_freeu_and_guidance_by_attention() -> None:

@@ -990,13 +990,13 @@ def test_a_workflow_is_read_through_nodes_of_the_window_alone(tmp_path: Path) ->
 
     found = reading(passing)
     assert found.model == "sd15\\dream.safetensors"
-    assert [(one.file, one.strength, one.text_strength) for one in found.request.loras] == [
+    assert [(lora.file, lora.strength, lora.text_strength) for lora in found.request.loras] == [
         ("ink", 0.5, 0.4)
     ]
     assert found.unmapped == ()
     # A name that nothing sets has no value.
     request = reading([one for one in passing if one["type"] != "SetNode"]).request
-    assert [(one.file, one.text_strength) for one in request.loras] == [("ink", 0.0)]
+    assert [(lora.file, lora.text_strength) for lora in request.loras] == [("ink", 0.0)]
 
 
 def test_a_common_text_comes_before_a_workflow(tmp_path: Path) -> None:

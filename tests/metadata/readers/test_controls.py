@@ -181,10 +181,10 @@ def test_an_inpainting_unit_needs_no_map() -> None:
     (layer,) = found.request.controls
     assert (layer.kind, layer.preprocessor) == (ControlKind.INPAINT, None)
     # Its mask is not in the file, so the kept part cannot be put back.
-    assert any("inpaint_only" in one and "put back" in one for one in found.warnings)
+    assert any("inpaint_only" in warning and "put back" in warning for warning in found.warnings)
     plain = a1111('ControlNet 0: "Module: inpaint_global_harmonious, Model: a, Weight: 1"')
     assert plain.request.controls[0].kind is ControlKind.INPAINT
-    assert not any("put back" in one for one in plain.warnings)
+    assert not any("put back" in warning for warning in plain.warnings)
 
 
 def test_an_inpainting_layer_is_written_as_the_module_that_puts_nothing_back() -> None:
@@ -374,13 +374,16 @@ def _adapted(kind: str, **inputs: Any) -> Any:
 )
 def test_weight_types_are_blocks(kind: str, blocks: AdapterBlocks) -> None:
     found = _adapted("IPAdapterAdvanced", weight=0.6, weight_type=kind)
-    assert [one.blocks for one in found.request.image_prompts] == [blocks]
+    assert [image_prompt.blocks for image_prompt in found.request.image_prompts] == [blocks]
     assert not any(kind in warning for warning in found.warnings)
 
 
 def test_style_and_composition_have_weights_of_their_own() -> None:
     def parts(found: Any) -> list[tuple[AdapterBlocks, float]]:
-        return [(one.blocks, one.weight) for one in found.request.image_prompts]
+        return [
+            (image_prompt.blocks, image_prompt.weight)
+            for image_prompt in found.request.image_prompts
+        ]
 
     style, composition = AdapterBlocks.STYLE, AdapterBlocks.COMPOSITION
     both = _adapted("IPAdapterAdvanced", weight=0.6, weight_type="style and composition")
@@ -540,7 +543,7 @@ def test_units_of_ours_name_files_with_the_hashes_that_are_known() -> None:
             ImagePromptReport(name="plus", path="/nets/plus.bin", short_hash="c817b455"),
         ),
     )
-    units = {one.key: one.value for one in record_infotext(record).parameters}
+    units = {parameter.key: parameter.value for parameter in record_infotext(record).parameters}
     # The kind is what the file was taken for, and the hash that of the file that was used.
     inpainting = "Module: inpaint_global_harmonious, Model: canny [d14c016b],"
     assert inpainting in units["ControlNet 0"]

@@ -177,9 +177,9 @@ def require_sound(found: ImportedRequest | None) -> None:
     assert len(request.image_prompts) <= MAX_IMAGE_PROMPTS
     assert len(request.second_passes) <= MAX_SECOND_PASSES
     named = [
-        *(one.network for one in request.controls),
-        *(one.adapter for one in request.image_prompts),
-        *(one.upscaler for one in request.second_passes),
+        *(control.network for control in request.controls),
+        *(image_prompt.adapter for image_prompt in request.image_prompts),
+        *(second_pass.upscaler for second_pass in request.second_passes),
     ]
     for name in filter(None, named):
         assert not PureWindowsPath(name).anchor

@@ -225,10 +225,10 @@ def test_the_layers_of_invokeais_canvas_are_read() -> None:
     older = invoke(canvas_v2_metadata=canvas | {"referenceImages": [{"ipAdapter": reference}]})
     for found in (newest, older):
         assert found.request.controls[0] == layer
-        assert [one.mode for one in found.request.controls] == ["control", "balanced"]
+        assert [control.mode for control in found.request.controls] == ["control", "balanced"]
         assert found.request.image_prompts == (prompt,)
         assert found.unmapped == ()
-        assert any("pictures that are not in the file" in one for one in found.warnings)
+        assert any("pictures that are not in the file" in warning for warning in found.warnings)
 
 
 def test_invokeais_page_of_upscaling_is_told() -> None:
@@ -243,11 +243,11 @@ def test_invokeais_page_of_upscaling_is_told() -> None:
     )
     request = found.request
     assert request.strength == pytest.approx(0.501)
-    assert [(one.kind, one.range) for one in request.controls] == [
+    assert [(control.kind, control.range) for control in request.controls] == [
         (ControlKind.TILE, (0.0, pytest.approx(0.55))),
         (ControlKind.TILE, (pytest.approx(0.55), 0.85)),
     ]
-    assert [one.weight for one in request.controls] == pytest.approx([0.625, 0.21375])
-    assert any('enlarged 2 times with "4x-UltraSharp"' in one for one in found.warnings)
-    assert any("a tile ControlNet" in one for one in found.warnings)
+    assert [control.weight for control in request.controls] == pytest.approx([0.625, 0.21375])
+    assert any('enlarged 2 times with "4x-UltraSharp"' in warning for warning in found.warnings)
+    assert any("a tile ControlNet" in warning for warning in found.warnings)
     assert found.unmapped == ()

@@ -378,7 +378,7 @@ def test_our_common_text_has_tags_and_hashes_as_a1111_writes_them() -> None:
     assert prompt == "a cat <lora:ink, x:1>\n<lora:line art:0.8><lora:ab:0.5:1>"
     assert 'Lora hashes: "line art: abababababab, ab: cdcdcdcdcdcd, ink x: efefefefef"' in line
     found = recognised(("parameters", text)).request
-    assert [(one.name, one.hash) for one in found.lora_hashes] == [
+    assert [(lora_hash.name, lora_hash.hash) for lora_hash in found.lora_hashes] == [
         ("line art", "ab" * 6),
         ("ab", "cd" * 6),
         ("ink x", "ef" * 5),

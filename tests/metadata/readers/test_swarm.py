@@ -159,7 +159,7 @@ def test_swarmuis_ways_to_enlarge_are_ours(
 def test_swarmuis_refining_beyond_ours_is_told() -> None:
     swapped = swarm(**REFINING | {"refinermethod": "StepSwap"})
     assert swapped.request.second_passes == ()
-    assert any("StepSwap" in one for one in swapped.warnings)
+    assert any("StepSwap" in warning for warning in swapped.warnings)
     assert swapped.unmapped == ()
     other = swarm(**REFINING | {"refinerupscalemethod": "pixel-bicubic"})
     assert 'It was enlarged by "bicubic", taken for Lanczos.' in other.warnings
@@ -236,7 +236,7 @@ def test_gaps_in_swarmuis_layers_are_told() -> None:
     assert found.request.controls[0].preprocessor is None
     assert found.request.image_prompts == (ImagePrompt(image="", blocks=AdapterBlocks.EASE_OUT),)
     for words in ('map of "depth-xl"', '"PLUS (high strength)"'):
-        assert any(words in one for one in found.warnings), words
+        assert any(words in warning for warning in found.warnings), words
 
 
 def test_swarmuis_changes_of_the_denoiser_are_read() -> None:

@@ -265,6 +265,6 @@ def test_a_report_is_copied_and_saved(desk: Desk, page: SettingsPage, tmp_path: 
     assert "Safelight" in text
     assert "secret" not in text
     row.copy.click()
-    desk.wait(lambda: any("clipboard" in one.message for one in desk.session.notices.notices))
+    desk.wait(lambda: any("clipboard" in notice.message for notice in desk.session.notices.notices))
     row.write(tmp_path / "report.txt" / "below.txt")
-    desk.wait(lambda: any("cannot" in one.message for one in desk.session.notices.notices))
+    desk.wait(lambda: any("cannot" in notice.message for notice in desk.session.notices.notices))
