@@ -391,6 +391,21 @@ def test_a_layer_is_switched_off_replaced_removed_and_put_back(
     assert images(desk) == ["b"]
 
 
+def test_a_weight_begun_in_a_removed_card_does_not_reach_the_next(desk: Desk) -> None:
+    add(desk, "a", "b")
+    field = card(desk).weight.field
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "2")
+    card(desk).remove.click()
+    card(desk).remove.click()
+    undo = desk.session.notices.notices[-1].undo
+    assert undo is not None
+    undo()
+    (left,) = desk.session.generation.controls
+    assert (Path(left.image).stem, left.weight) == ("b", 1)
+
+
 def test_cards_are_moved_by_keys_and_by_dragging_their_grips(desk: Desk) -> None:
     add(desk, "a", "b", "c")
     card(desk).grip.setFocus()

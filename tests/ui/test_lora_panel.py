@@ -356,3 +356,13 @@ def test_the_list_of_files_tells_those_of_one_name_apart(twins: Desk) -> None:
         "styles",
         "second/Lora",
     }
+
+
+def test_a_strength_begun_in_a_removed_card_is_given_up(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    field = row(desk).strength.field
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "3")
+    row(desk).remove.click()
+    assert desk.session.generation.loras == ()

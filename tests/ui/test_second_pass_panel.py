@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.form.generation import Suggestions
@@ -80,6 +81,30 @@ def test_a_pass_is_added_removed_and_put_back(desk: Desk) -> None:
     assert undo is not None
     undo()
     assert passes(desk) == (SecondPass(),)
+
+
+def type_scale(desk: Desk, at: int, keys: str) -> None:
+    """Type into the field of a pass's factor, and do not leave it."""
+    field = card(desk, at).scale.field
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, keys)
+
+
+def test_a_number_begun_in_a_removed_pass_is_given_up(desk: Desk) -> None:
+    desk.window.form.second_passes.add.click()
+    type_scale(desk, 0, "3")
+    card(desk).remove.click()
+    assert passes(desk) == ()
+
+
+def test_a_number_begun_in_a_removed_pass_does_not_reach_the_next(desk: Desk) -> None:
+    desk.session.generation.second_passes = (SecondPass(scale=1.5), SecondPass(scale=1.25))
+    desk.wait(lambda: len(desk.window.form.second_passes.cards) == 2)
+    type_scale(desk, 0, "3")
+    card(desk, 0).remove.click()
+    desk.window.form.prompt.setFocus()
+    assert passes(desk) == (SecondPass(scale=1.25),)
 
 
 def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,8 @@ class CardList(QWidget, Generic[CardT]):
     def show_count(self, count: int) -> None:
         """Drop the cards above so many, or make one that lacks; further ones follow by `_refresh`.
 
-        The focus of a dropped card stays here.
+        The focus of a dropped card stays here. Call it before the list itself is hidden, which
+        would end what is typed in a card that goes.
         """
         focused = self.focusWidget()
         lost = self.cards[count:]
@@ -86,6 +87,8 @@ class CardList(QWidget, Generic[CardT]):
         had_focus = bool(focused) and any(card.isAncestorOf(focused) for card in lost)
         while len(self.cards) > count:
             card = self.cards.pop()
+            # A number that is being typed would be told as it loses the focus, of another entry.
+            card.blockSignals(True)
             card.hide()
             card.deleteLater()
         if len(self.cards) < count:

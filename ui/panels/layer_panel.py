@@ -95,8 +95,8 @@ class LayerPanel(CardList["LayerCard"]):
 
     def _refresh(self, *_: object) -> None:
         rows, offered = self._list.rows, self._commands.is_offered
-        self.setVisible(bool(rows) or offered)
         self.show_count(len(rows))
+        self.setVisible(bool(rows) or offered)
         for row, card in zip(rows, self.cards, strict=False):
             card.show_row(row)
         self._show_pictures()

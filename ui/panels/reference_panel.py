@@ -111,8 +111,8 @@ class ReferencePanel(CardList[ReferenceCard]):
 
     def _refresh(self, *_: object) -> None:
         paths, most = self._commands.paths, self._commands.most
-        self.setVisible(bool(paths) or most > 0)
         self.show_count(len(paths))
+        self.setVisible(bool(paths) or most > 0)
         for path, card in zip(paths, self.cards, strict=False):
             card.show_path(path)
         self._show_pictures()

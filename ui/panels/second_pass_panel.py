@@ -45,8 +45,8 @@ class SecondPassPanel(CardList["SecondPassCard"]):
     def _refresh(self, *_: object) -> None:
         passes = self._state.second_passes
         offered = OptionalSetting.SECOND_PASSES in self._state.suggestions.features.options
-        self.setVisible(bool(passes) or offered)
         self.show_count(len(passes))
+        self.setVisible(bool(passes) or offered)
         if self.cards:
             self._show_passes(passes)
         self.heading.setVisible(bool(passes))
