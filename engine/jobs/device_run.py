@@ -119,15 +119,15 @@ class DeviceRun:
         )
 
     def _second(self, second: SecondRun, upscaler: Upscaler | None) -> SecondPassReport:
-        own = second.checkpoint
-        is_own = own is not self.plan.job.checkpoint
+        chosen = self.plan.job.checkpoint.second_checkpoints
+        own = chosen[second.number] if chosen else None
         width, height = second.size.size
         return SecondPassReport(
             width=width,
             height=height,
             upscaler_digest=upscaler.digest if upscaler else None,
-            checkpoint_digest=own.digest if is_own else None,
-            checkpoint_sha256=self._services.sha256(own) if is_own else None,
+            checkpoint_digest=own and own.digest,
+            checkpoint_sha256=own and self._services.sha256(own),
         )
 
 

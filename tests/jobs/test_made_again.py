@@ -164,3 +164,10 @@ def test_a_renamed_file_makes_the_same_pixels(studio: Studio, case: str, file: s
         np.testing.assert_array_equal(studio.made(read_request(path).request)[1], pixels)
     finally:
         moved.rename(before)
+
+
+def test_a_record_names_no_checkpoint_for_a_pass_that_chose_none(studio: Studio) -> None:
+    fields = CASES["reference"](studio) | CASES["latent_pass"](studio)
+    path, _ = studio.made(studio.request(**fields))
+    (second,) = read_request(path).request.second_passes
+    assert (second.checkpoint, second.checkpoint_digest) == (None, None)
