@@ -157,8 +157,8 @@ class IdentifiedCheckpoint:
     refiner: "IdentifiedCheckpoint | None" = None
     # The checkpoints of a request's second passes; None for a pass that this one draws.
     second_checkpoints: tuple["IdentifiedCheckpoint | None", ...] = ()
-    # The beginning of its networks' names where it is not a job's first checkpoint.
-    role: str = ""
+    # The beginning of its networks' names, by which those of several checkpoints are told apart.
+    network_prefix: str = ""
     # The changes that LoRAs make to the components that they touch.
     patches: Mapping[Component, ComponentPatches] = field(
         default_factory=dict[Component, ComponentPatches]

@@ -35,7 +35,9 @@ def with_refiner(
         raise _misfit(
             checkpoint, refiner, sentence("it needs a mask or a picture beside the latent")
         )
-    return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, role="refiner_"))
+    return replace(
+        checkpoint, refiner=replace(refiner, latent=checkpoint.latent, network_prefix="refiner_")
+    )
 
 
 def share_latents(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:

@@ -57,7 +57,9 @@ def _second_checkpoints(
     for number, second in enumerate(wanted, 1):
         own = None
         if second.checkpoint is not None and Path(second.checkpoint).absolute() != checkpoint.path:
-            own = replace(identify(Path(second.checkpoint), read), role=f"second_{number}_")
+            own = replace(
+                identify(Path(second.checkpoint), read), network_prefix=f"second_{number}_"
+            )
             require_complete(own)
         following = own or checkpoint
         if second.upscaler in LATENT_UPSCALERS and not share_latents(before, following):

@@ -56,11 +56,11 @@ class _JobSizes:
     def needs(self, preview_bytes: int) -> MemoryNeeds:
         """Return the memory needs of the job."""
         read, tile = self.read, self.read.job.request.vae_tile
-        last = read.second_runs[-1].checkpoint if read.second_runs else read.job.checkpoint
+        runs = [pass_.checkpoint for pass_ in read.passes if pass_.begins_run]
+        own, last = runs[0], runs[-1]
         longest = tile or TILE_CELLS * last.latent.downscale
         texts, pictured = self._text_encoders(), self._picture_encoders()
         first, *later = self._denoisers()
-        role = read.job.checkpoint.role
         return MemoryNeeds(
             denoiser=first.weights,
             vae=self._vae_weights(last),
@@ -73,29 +73,34 @@ class _JobSizes:
             tiles=tile is not None,
             enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
             preview_bytes=preview_bytes,
-            controls=self._control_networks(role),
-            reference=self._reference(role),
+            controls=self._control_networks(own),
+            reference=self._reference(own),
             picture_encoders=tuple(map(self._used, pictured)),
             text_run_bytes=self._runs(self._text_networks()),
             picture_run_bytes=self._runs(pictured),
         )
 
-    def _first_passes(self) -> dict[str, int]:
-        """Return the place of the first pass of each checkpoint, by the checkpoint's role."""
-        found: dict[str, int] = {}
-        for place, pass_ in enumerate(self.read.passes):
-            found.setdefault(pass_.checkpoint.role, place)
-        return found
+    @property
+    def _checkpoints(self) -> list[IdentifiedCheckpoint]:
+        """The checkpoints of the passes, each once, in the order of the passes."""
+        every = (pass_.checkpoint for pass_ in self.read.passes)
+        return list({id(checkpoint): checkpoint for checkpoint in every}.values())
 
-    def _with_loras(self, place: int) -> list[IdentifiedCheckpoint]:
-        """Return the checkpoint of a pass with the LoRAs of each group of pictures."""
+    def _places(self, checkpoint: IdentifiedCheckpoint) -> list[int]:
+        """Return the places of a checkpoint's passes."""
+        passes = enumerate(self.read.passes)
+        return [place for place, pass_ in passes if pass_.checkpoint is checkpoint]
+
+    def _with_loras(self, checkpoint: IdentifiedCheckpoint) -> list[IdentifiedCheckpoint]:
+        """Return a checkpoint with the LoRAs of each group of pictures, as in its first pass."""
+        place = self._places(checkpoint)[0]
         return [passes[place].checkpoint for passes in self.read.passes_with_loras]
 
     def _text_encoders(self) -> list[ComponentBytes]:
         return [
-            self._components(self._with_loras(place), (component,), self.precisions[0])
-            for place in self._first_passes().values()
-            for component in self.read.passes[place].checkpoint.architecture.text.components
+            self._components(self._with_loras(checkpoint), (component,), self.precisions[0])
+            for checkpoint in self._checkpoints
+            for component in checkpoint.architecture.text.components
         ]
 
     def _text_networks(self) -> list[Network]:
@@ -114,19 +119,19 @@ class _JobSizes:
         Those of later checkpoints have what runs at their steps with them.
         """
         found: list[LaterDenoiser] = []
-        for role, place in self._first_passes().items():
-            variants = self._with_loras(place)
+        for checkpoint in self._checkpoints:
+            variants = self._with_loras(checkpoint)
             weights = [self._components(variants, (Component.DENOISER,), self.precisions[0])]
             if found:
-                reference = self._reference(role)
-                weights += (*self._control_networks(role), *([reference] if reference else ()))
-            found.append(LaterDenoiser(total_bytes(weights), self._step(role)))
+                reference = self._reference(checkpoint)
+                controls = self._control_networks(checkpoint)
+                weights += (*controls, *([reference] if reference else ()))
+            found.append(LaterDenoiser(total_bytes(weights), self._step(checkpoint)))
         return found
 
     def _vae_weights(self, last: IdentifiedCheckpoint) -> ComponentBytes:
         precision = last.architecture.autoencoder.decoder().precisions(self.precisions)[0]
-        variants = self._with_loras(self._first_passes()[last.role])
-        return self._components(variants, (Component.VAE,), precision)
+        return self._components(self._with_loras(last), (Component.VAE,), precision)
 
     def _vae_run(self, checkpoint: IdentifiedCheckpoint, tile: int | None) -> int:
         """Return the most bytes that a run of the VAE takes beside its weights.
@@ -152,21 +157,22 @@ class _JobSizes:
                 networks += (run.network for run in runs if run.network)
         return max(self._runs((network,)) for network in networks)
 
-    def _step(self, role: str) -> int:
-        """Return the most bytes that a step of a role's denoiser takes beside weights.
+    def _step(self, checkpoint: IdentifiedCheckpoint) -> int:
+        """Return the most bytes that a step of a checkpoint's denoiser takes beside weights.
 
         That is with the networks that run before it.
         """
-        every = (step.networks for step in self._steps(role))
+        every = (step.networks for step in self._steps(checkpoint))
         return max(
             map(self._runs, {tuple(map(id, networks)): networks for networks in every}.values())
         )
 
-    def _steps(self, role: str) -> Iterator[_Step]:
-        """Yield the steps of a role's denoiser."""
+    def _steps(self, checkpoint: IdentifiedCheckpoint) -> Iterator[_Step]:
+        """Yield the steps of a checkpoint's denoiser."""
         first = self.read.first
-        for pass_, text, control in zip(first.passes, first.texts, self._controls, strict=True):
-            for picture in first.pictures if pass_.checkpoint.role == role else ():
+        for place in self._places(checkpoint):
+            pass_, text, control = first.passes[place], first.texts[place], self._controls[place]
+            for picture in first.pictures:
                 texts = texts_in(pass_, picture)
                 network, writing = pass_.network(text, texts), pass_.writing_network(text, texts)
                 controls = control.networks(network) if control else ()
@@ -192,19 +198,16 @@ class _JobSizes:
         controls = (control for control in self._controls if control)
         return tuple(chain.from_iterable(control.embedding_networks for control in controls))
 
-    def _control_networks(self, role: str) -> tuple[ComponentBytes, ...]:
-        """Return the weights of each network that runs before a role's denoiser at its steps."""
-        controls = next(self._steps(role)).controls
+    def _control_networks(self, checkpoint: IdentifiedCheckpoint) -> tuple[ComponentBytes, ...]:
+        """Return the weights of each network that runs before a denoiser at its steps."""
+        controls = next(self._steps(checkpoint)).controls
         return tuple(self._network(network) for network in controls if network.weights)
 
-    def _reference(self, role: str) -> ComponentBytes | None:
-        """Return the weights of the run of a reference beside a role's denoiser; None for none."""
-        denoiser = (Component.DENOISER,)
-        found = [
-            self._components([each.writing], denoiser, self.precisions[0])
-            for each in self.read.passes
-            if each.writing and each.checkpoint.role == role
-        ]
+    def _reference(self, checkpoint: IdentifiedCheckpoint) -> ComponentBytes | None:
+        """Return the weights of the run of a reference beside a denoiser; None for none."""
+        twins = (self.read.passes[place].writing for place in self._places(checkpoint))
+        denoiser, precision = (Component.DENOISER,), self.precisions[0]
+        found = [self._components([twin], denoiser, precision) for twin in twins if twin]
         return max(found, key=lambda weights: weights.packed + weights.patched, default=None)
 
     def _network(self, network: Network) -> ComponentBytes:

@@ -50,9 +50,8 @@ def component_network(
         weights = weights.patched(patches.content, patches.merged)
     branches = patches.branches if patches else None
     emit = _wrapping(emit, checkpoint.changes.wraps)
-    # Other checkpoints of a job have networks of other names than the first one.
     return Network(
-        f"{checkpoint.role}{name}",
+        f"{checkpoint.network_prefix}{name}",
         emit,
         weights,
         dimensions,

@@ -168,5 +168,6 @@ def with_reference_writer(pass_: DenoisingPass) -> DenoisingPass:
     if form is None:
         return pass_
     changes = replace(checkpoint.changes, reference=replace(form, writes=True))
-    twin = replace(checkpoint, changes=changes, role=f"{checkpoint.role}reference ")
+    prefix = f"{checkpoint.network_prefix}reference "
+    twin = replace(checkpoint, changes=changes, network_prefix=prefix)
     return replace(pass_, writing=twin)
