@@ -252,11 +252,20 @@ def passes_of(
             sentence("A picture with seamless edges cannot be redrawn in tiles."),
             sentence("Redraw it whole, or without seamless edges."),
         )
-    first = msgspec.structs.replace(request, refiner=None) if later else request
-    passes = _run_of(first, checkpoint, redraws=redraws, masks=masks)
-    for second in later:
-        passes += _run_of(second.request, second.checkpoint, second, redraws=True, masks=False)
-    return passes
+    denoising = Denoising(request, checkpoint, redraws=redraws, masks=masks)
+    passes = (DenoisingPass(checkpoint, request, denoising), *map(_enlarged, later))
+    refiner, choice, whole = checkpoint.last.refiner, request.refiner, passes[-1]
+    if refiner is None or choice is None:
+        return passes
+    refining = Denoising(whole.request, refiner, redraws=whole.denoising.redraws, masks=masks)
+    return *passes[:-1], *_shared(whole, choice.switch_at, refiner, refining)
+
+
+def _enlarged(second: SecondRun) -> DenoisingPass:
+    """Return the pass of a second run."""
+    denoising = Denoising(second.request, second.checkpoint, redraws=True)
+    start = PassStart.ENLARGED
+    return DenoisingPass(second.checkpoint, second.request, denoising, start, second=second)
 
 
 def _cuts_around_edges(second: SecondRun) -> bool:
@@ -266,38 +275,25 @@ def _cuts_around_edges(second: SecondRun) -> bool:
     return wraps and tile is not None and tile < max(own.width, own.height)
 
 
-def _run_of(
-    request: ResolvedRequest,
-    checkpoint: IdentifiedCheckpoint,
-    second: SecondRun | None = None,
-    *,
-    redraws: bool,
-    masks: bool,
-) -> tuple[DenoisingPass, ...]:
-    """Return the pass of a run, or both where there is a refiner."""
-    denoising = Denoising(request, checkpoint, redraws=redraws, masks=masks)
-    start = PassStart.ENLARGED if second else PassStart.NOISE
-    refiner = checkpoint.refiner
-    if refiner is None or request.refiner is None:
-        return (DenoisingPass(checkpoint, request, denoising, start, second=second),)
-    refining = Denoising(request, refiner, redraws=redraws, masks=masks)
-    split, share = split_run(request, denoising, refining), request.refiner.switch_at
-    skip = _refiner_clip_skip(request, checkpoint, refiner)
-    own = msgspec.structs.replace(request, clip_skip=skip)
-    base = DenoisingPass(
-        checkpoint, request, denoising, start, share=share, split=split, second=second
-    )
-    return (
+def _shared(
+    whole: DenoisingPass, share: float, refiner: IdentifiedCheckpoint, refining: Denoising
+) -> tuple[DenoisingPass, DenoisingPass]:
+    """Return the base's pass, which has this share of the steps of a whole one, and the refiner's.
+
+    `refining` is the refiner's sampling.
+    """
+    request = whole.request
+    base = replace(whole, share=share, split=split_run(request, whole.denoising, refining))
+    skip = _refiner_clip_skip(request, whole.checkpoint, refiner)
+    refined = replace(
         base,
-        replace(
-            base,
-            checkpoint=refiner,
-            request=own,
-            denoising=refining,
-            begins_with=PassStart.HANDOVER,
-            share=1 - share,
-        ),
+        checkpoint=refiner,
+        request=msgspec.structs.replace(request, clip_skip=skip),
+        denoising=refining,
+        begins_with=PassStart.HANDOVER,
+        share=1 - share,
     )
+    return base, refined
 
 
 def _refiner_clip_skip(

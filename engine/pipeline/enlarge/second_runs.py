@@ -69,9 +69,7 @@ def _runs(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> Iterato
         found = second_size(size, wanted, request.convention, features.size_multiple)
         for name, side in zip(("width", "height"), found.size, strict=True):
             check_range(f"{name} of a second pass", side, MIN_SIDE, MAX_SIDE)
-        last = number == len(request.second_passes) - 1
-        asked = request if last else msgspec.structs.replace(request, refiner=None)
-        resolved = _request_of(asked, wanted, own, found, chosen)
+        resolved = _request_of(request, wanted, own, found, chosen)
         yield SecondRun(number, wanted, own, before, resolved, found, drawn)
         size, before = found.size, own
 
