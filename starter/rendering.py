@@ -17,6 +17,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
@@ -46,6 +47,7 @@ def safelight_renderer(
     """
     checkpoint = identify(folder)
     require_complete(checkpoint)
+    checkpoints = JobCheckpoints(checkpoint)
     chosen, device = _device(backend)
     compiler = Compiler(chosen, device, WorkingCopies(folder / "none"))
     plan = MemoryPlan(WeightPlacement.MEMORY, together=True, peak_bytes=0, budget_bytes=0)
@@ -59,8 +61,8 @@ def safelight_renderer(
             sampler=SamplerName.DPMPP_2M,
             schedule=ScheduleName.SGM_UNIFORM,
         )
-        resolved = resolve(request, checkpoint)
-        read = read_job(ResolvedJob(resolved, checkpoint))
+        resolved = resolve(request, checkpoints)
+        read = read_job(ResolvedJob(resolved, checkpoints))
         plan = plan_pictures(read, place(resolved.precision, resolved.vae_tile, device))
         picture = next(Generation(plan, stages, SilentReporter()).pictures())
         return Image.fromarray(picture.pixels)

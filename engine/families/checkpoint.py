@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from operator import is_
 from pathlib import Path
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
@@ -153,10 +152,6 @@ class IdentifiedCheckpoint:
     file: FileState | None = None
     # The user's own statements about the checkpoint.
     override: CheckpointOverride = NO_OVERRIDE
-    # The refiner that finishes this checkpoint's pictures.
-    refiner: "IdentifiedCheckpoint | None" = None
-    # The checkpoints of a request's second passes; None for a pass that this one draws.
-    second_checkpoints: tuple["IdentifiedCheckpoint | None", ...] = ()
     # The beginning of its networks' names, by which those of several checkpoints are told apart.
     network_prefix: str = ""
     # The changes that LoRAs make to the components that they touch.
@@ -206,11 +201,6 @@ class IdentifiedCheckpoint:
         return self.parts.text.tokenizer
 
     @property
-    def last(self) -> "IdentifiedCheckpoint":
-        """The checkpoint of the last pass, or this one; a refiner belongs to it."""
-        return (self.second_checkpoints[-1] if self.second_checkpoints else None) or self
-
-    @property
     def architecture(self) -> Architecture:
         """The parts that run the checkpoint, the same object each time.
 
@@ -235,18 +225,3 @@ class IdentifiedCheckpoint:
         Networks that are not changed have the same identity as before.
         """
         return self if changes == self.changes else replace(self, changes=changes)
-
-    def with_each(
-        self, change: Callable[["IdentifiedCheckpoint"], "IdentifiedCheckpoint"], *, refiner: bool
-    ) -> "IdentifiedCheckpoint":
-        """Return the checkpoint with a change to all checkpoints of the job, or all but a refiner.
-
-        It is itself if none changes.
-        """
-        seconds = self.second_checkpoints
-        own = change(self)
-        finishing = change(self.refiner) if refiner and self.refiner else self.refiner
-        later = tuple(second and second.with_each(change, refiner=refiner) for second in seconds)
-        if own is self and finishing is self.refiner and all(map(is_, later, seconds)):
-            return self
-        return replace(own, refiner=finishing, second_checkpoints=later)

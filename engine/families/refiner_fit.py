@@ -1,4 +1,4 @@
-"""Pairing a checkpoint with a refiner, which finishes its pictures."""
+"""Pairing a base checkpoint with a refiner, which finishes its pictures."""
 
 from dataclasses import replace
 
@@ -10,10 +10,8 @@ from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.identify import require_complete
 
 
-def with_refiner(
-    checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
-) -> IdentifiedCheckpoint:
-    """Return the checkpoint with a refiner; the refiner's VAE is not needed.
+def refiner_for(base: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
+    """Return a refiner with the latents of a base; its VAE is not needed.
 
     Usually that is the SDXL refiner, but any checkpoint with the same latents may refine, as in
     other tools. Raises EngineError: CHECKPOINT_MISMATCH for a refiner with other latents or with
@@ -21,23 +19,19 @@ def with_refiner(
     """
     parts = tuple(part for part in refiner.missing if part is not Component.VAE)
     require_complete(replace(refiner, missing=parts))
-    if not share_latents(checkpoint, refiner):
+    if not share_latents(base, refiner):
         raise _misfit(
-            checkpoint,
+            base,
             refiner,
             sentence(
                 "its latents are those of {family}, not of {family_2}",
                 family=refiner.family,
-                family_2=checkpoint.family,
+                family_2=base.family,
             ),
         )
     if refiner.architecture.features.concat_channels is not ConcatChannels.NONE:
-        raise _misfit(
-            checkpoint, refiner, sentence("it needs a mask or a picture beside the latent")
-        )
-    return replace(
-        checkpoint, refiner=replace(refiner, latent=checkpoint.latent, network_prefix="refiner_")
-    )
+        raise _misfit(base, refiner, sentence("it needs a mask or a picture beside the latent"))
+    return replace(refiner, latent=base.latent, network_prefix="refiner_")
 
 
 def share_latents(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
@@ -54,14 +48,14 @@ def share_latents(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> boo
 
 
 def _misfit(
-    checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint, why: Sentence
+    base: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint, why: Sentence
 ) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         sentence(
             "{path} cannot refine pictures of {path_2}: {why}.",
             path=refiner.path.name,
-            path_2=checkpoint.path.name,
+            path_2=base.path.name,
             why=why,
         ),
         sentence("Choose the SDXL refiner for an SDXL model, or one of the same family."),

@@ -158,7 +158,7 @@ class Attempts:
             raise with_size_and_phase(error, size, phase, device.name) from error
         return JobResult(
             images=tuple(progress.images),
-            family=plan.job.checkpoint.family,
+            family=plan.job.checkpoints.first.family,
             device=device,
             timings=environment.stopwatch.timings(),
             warnings=tuple(progress.warnings),

@@ -1,6 +1,6 @@
-"""Loads the checkpoint of a request, with its chosen components and refiner."""
+"""Loads the checkpoints of a request, the first one with its chosen components."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +15,17 @@ from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.identify import identify, require_complete, supply
 from engine.families.parts_index import PartsIndex
-from engine.families.refiner_fit import share_latents, with_refiner
+from engine.families.refiner_fit import refiner_for, share_latents
+from engine.pipeline.job_checkpoints import JobCheckpoints
 
 
-def load_checkpoint(
+def load_checkpoints(
     request: GenerateRequest, read: ReadIndex = read_index, parts_index: PartsIndex | None = None
-) -> IdentifiedCheckpoint:
-    """Return the complete checkpoint, with chosen components, refiner and those of second passes.
+) -> JobCheckpoints:
+    """Return the complete checkpoints of a request, the first one with its chosen components.
 
-    Raises EngineError; if components are missing, it names files of the `parts_index` with them.
+    Raises EngineError; if the first one lacks components, it names files of the `parts_index` with
+    them.
     """
     if request.checkpoint is None:
         raise EngineError(
@@ -32,41 +34,36 @@ def load_checkpoint(
             remedies=(ChooseCheckpoint(),),
         )
     found = identify(Path(request.checkpoint), read, request.override)
-    checkpoint = supply(found, request.components, read)
-    require_complete(checkpoint, parts_index.gaps(checkpoint) if parts_index else ())
-    refiner = request.refiner and request.refiner.checkpoint
-    later = _second_checkpoints(request.second_passes, checkpoint, read)
-    own = (later[-1] if later else None) or checkpoint
-    if refiner:
-        refined = with_refiner(own, identify(Path(refiner), read))
-        checkpoint = refined if own is checkpoint else checkpoint
-        later = [refined if second is own else second for second in later]
-    return replace(checkpoint, second_checkpoints=tuple(later)) if any(later) else checkpoint
+    first = supply(found, request.components, read)
+    require_complete(first, parts_index.gaps(first) if parts_index else ())
+    checkpoints = JobCheckpoints(first, tuple(_seconds(request.second_passes, first, read)))
+    chosen = request.refiner and request.refiner.checkpoint
+    if not chosen:
+        return checkpoints
+    refiner = refiner_for(checkpoints.runs[-1], identify(Path(chosen), read))
+    return replace(checkpoints, refiner=refiner)
 
 
-def _second_checkpoints(
-    wanted: Sequence[SecondPass], checkpoint: IdentifiedCheckpoint, read: ReadIndex
-) -> list[IdentifiedCheckpoint | None]:
-    """Return the checkpoints of second passes; None for a pass without one of its own.
+def _seconds(
+    wanted: Sequence[SecondPass], first: IdentifiedCheckpoint, read: ReadIndex
+) -> Iterator[IdentifiedCheckpoint | None]:
+    """Yield the checkpoints of second passes; None for a pass without one of its own.
 
     Raises EngineError(CHECKPOINT_MISMATCH) where a latent is to be enlarged for a checkpoint with
     other latents.
     """
-    found: list[IdentifiedCheckpoint | None] = []
-    before = checkpoint
+    before = first
     for number, second in enumerate(wanted, 1):
         own = None
-        if second.checkpoint is not None and Path(second.checkpoint).absolute() != checkpoint.path:
-            own = replace(
-                identify(Path(second.checkpoint), read), network_prefix=f"second_{number}_"
-            )
+        if second.checkpoint is not None and Path(second.checkpoint).absolute() != first.path:
+            found = identify(Path(second.checkpoint), read)
+            own = replace(found, network_prefix=f"second_{number}_")
             require_complete(own)
-        following = own or checkpoint
+        following = own or first
         if second.upscaler in LATENT_UPSCALERS and not share_latents(before, following):
             raise _other_latents(before, following)
-        found.append(own)
+        yield own
         before = following
-    return found
 
 
 def _other_latents(before: IdentifiedCheckpoint, following: IdentifiedCheckpoint) -> EngineError:

@@ -85,7 +85,8 @@ class DeviceRun:
 
     def _keep(self, found: PredictionType | None) -> None:
         """Store the prediction type that a probe found, so that the file is not probed again."""
-        file, known = self.plan.job.checkpoint.parts.denoiser.unstated, self._services.known_files
+        checkpoint, known = self.plan.job.checkpoints.first, self._services.known_files
+        file = checkpoint.parts.denoiser.unstated
         if found is not None and file is not None and known.is_settled(file):
             known.note_prediction(file, found)
 
@@ -93,8 +94,7 @@ class DeviceRun:
         self, picture: Picture, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
     ) -> GenerationRecord:
         read, candidate = self.plan.pictures.read, self.plan.candidate
-        checkpoint = read.job.checkpoint
-        refiner = checkpoint.last.refiner
+        checkpoint, refiner = read.job.checkpoints.first, read.job.checkpoints.refiner
         return GenerationRecord(
             safelight=version("safelight"),
             request=picture.request,
@@ -119,8 +119,7 @@ class DeviceRun:
         )
 
     def _second(self, second: SecondRun, upscaler: Upscaler | None) -> SecondPassReport:
-        chosen = self.plan.job.checkpoint.second_checkpoints
-        own = chosen[second.number] if chosen else None
+        own = self.plan.job.checkpoints.seconds[second.number]
         width, height = second.size.size
         return SecondPassReport(
             width=width,

@@ -56,7 +56,7 @@ class _JobSizes:
     def needs(self, preview_bytes: int) -> MemoryNeeds:
         """Return the memory needs of the job."""
         read, tile = self.read, self.read.job.request.vae_tile
-        runs = [pass_.checkpoint for pass_ in read.passes if pass_.begins_run]
+        runs = read.job.checkpoints.runs
         own, last = runs[0], runs[-1]
         longest = tile or TILE_CELLS * last.latent.downscale
         texts, pictured = self._text_encoders(), self._picture_encoders()

@@ -18,7 +18,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import LatentFormat
 from engine.jobs.attempts import Attempts, JobEnvironment, JobResult
 from engine.jobs.background_compiles import BackgroundCompiles
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.fallback import preferring_for_blocks, roomiest_first, suitable
 from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_memory import MemoryAllowance
@@ -38,6 +38,7 @@ from engine.jobs.tiny_preview import (
 from engine.lora.names_below import Report
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.found_networks import with_networks
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve_job
 from engine.pipeline.stages import Stopwatch
@@ -136,7 +137,7 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         saver.require_writable()
         read, candidates = self._read(request, cancel, stopwatch, is_wanted=True)
-        checkpoint = read.job.checkpoint
+        checkpoint = read.job.checkpoints.first
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         limits = request.memory_limit_bytes, request.device_memory_limit_bytes
         allowance = MemoryAllowance(*limits, preview_bytes=PREVIEW_BYTES if tiny else 0)
@@ -163,28 +164,28 @@ class JobRunner:
                 raise Cancelled
 
         services, precision, bits = self.services, request.precision, request.weight_bits
-        backend, texts = request.backend, request.text_weight_bits
+        backend, blocks = request.backend, asks_for_blocks(bits, request.text_weight_bits)
         with stopwatch.measuring(Phase.LOAD):
             request = self._with_networks(request, stop_if_asked)
-            checkpoint = self._checkpoint(request)
+            checkpoints = self._checkpoints(request)
+            first = checkpoints.first
             if is_wanted:
-                services.want_hashes(checkpoint)
-            found = self.candidates(backend, cancel)
-            found = suitable(found, precision, holds_blocks=asks_for_blocks(bits, texts))
-            found = preferring_for_blocks(found, checkpoint, precision, bits, backend=backend)
+                services.want_hashes(checkpoints)
+            found = suitable(self.candidates(backend, cancel), precision, holds_blocks=blocks)
+            found = preferring_for_blocks(found, first, precision, bits, backend=backend)
         stop_if_asked()
         choice = LoraModeChoice(
             services.estimates,
             services.refit_failures,
             services.wanted_loras,
             found[0],
-            checkpoint,
+            first,
             request.count,
             is_wanted=is_wanted,
         )
         with host_memory_errors():
             files = services.named_files(stop_if_asked)
-            return read_job(resolve_job(request, checkpoint, files, choice)), found
+            return read_job(resolve_job(request, checkpoints, files, choice)), found
 
     def _with_networks(self, request: GenerateRequest, report: Report) -> GenerateRequest:
         """Return the request with the paths of the files of its layers and passes, as of now."""
@@ -195,15 +196,15 @@ class JobRunner:
         with host_memory_errors():
             return with_networks(request, lookup, services.known_files.read_index)
 
-    def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
-        """Identify the checkpoint; if memory runs out, try again after `release`."""
+    def _checkpoints(self, request: GenerateRequest) -> JobCheckpoints:
+        """Identify the checkpoints; if memory runs out, try again after `release`."""
         read, parts_index = self.services.known_files.read_index, self.services.parts_index
         try:
-            return load_checkpoint(request, read, parts_index)
+            return load_checkpoints(request, read, parts_index)
         except MemoryError:
             self.release()
         with host_memory_errors():
-            return load_checkpoint(request, read, parts_index)
+            return load_checkpoints(request, read, parts_index)
 
     def candidates(self, backend: str, cancel: Cancellation) -> list[Candidate]:
         """Return the devices for a job, by preference; one under which the engine died goes last.

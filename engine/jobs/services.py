@@ -33,6 +33,7 @@ from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.network_lookup import NetworkLookup
 from engine.pipeline.resolve import NamedFiles
 from engine.preprocessors.map_maker import MapMaker, WantedMap
@@ -186,10 +187,9 @@ class JobServices:
         if self.hashes is not None and checkpoint.file is not None:
             self.hashes.want(checkpoint.file)
 
-    def want_hashes(self, checkpoint: IdentifiedCheckpoint) -> None:
+    def want_hashes(self, job: JobCheckpoints) -> None:
         """Have all checkpoints of a job hashed in the background, as `want_hash` does."""
-        refiner = checkpoint.last.refiner
-        for used in filter(None, (checkpoint, refiner, *checkpoint.second_checkpoints)):
+        for used in filter(None, (job.first, job.refiner, *job.seconds)):
             self.want_hash(used)
 
     def hash_loras(self) -> None:

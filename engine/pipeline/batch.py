@@ -13,8 +13,8 @@ from engine.api.record import ResolvedRequest
 from engine.api.second_passes import SecondPass
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
 from engine.families.architecture import Texts, texts_of
-from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.image_prompts import WITHOUT_IMAGE_PROMPTS, JobImagePrompts
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement
 from engine.preprocessors.map_maker import MakeMaps, plain_maps
@@ -26,7 +26,7 @@ ReplaceWildcards = Callable[[str, int], str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedJob:
-    """A request without gaps, the checkpoint it runs on, and the number of its pictures.
+    """A request without gaps, the checkpoints it runs on, and the number of its pictures.
 
     Without `replace_wildcards`, text that looks like wildcards is left in the prompt. `read_loras`
     reads the LoRAs of each picture, once its wildcards are replaced. The prompts may name
@@ -34,7 +34,7 @@ class ResolvedJob:
     """
 
     request: ResolvedRequest
-    checkpoint: IdentifiedCheckpoint
+    checkpoints: JobCheckpoints
     count: int = 1
     replace_wildcards: ReplaceWildcards | None = None
     read_loras: ReadLoras = no_loras

@@ -111,13 +111,9 @@ class Generation:
                 strict=True,
             )
         ]
-        checkpoints = [
-            self._read.job.checkpoint,
-            *(second.checkpoint for second in plan.read.second_runs),
-        ]
         self._vaes = [
             Autoencoder(networks, checkpoint.latent, stages, reporter)
-            for networks, checkpoint in zip(plan.vaes, checkpoints, strict=True)
+            for networks, checkpoint in zip(plan.vaes, self._read.job.checkpoints.runs, strict=True)
         ]
         self._enlarging = Enlarging(plan.enlargements, stages, reporter)
         self._canvas: EncodedCanvas | None = None
@@ -167,7 +163,7 @@ class Generation:
             self._canvas = self._read.to_encode.encode(self._vaes[0])
             self._encode_attended()
             for control in self._controls:
-                form = self._read.job.checkpoint.latent
+                form = self._read.job.checkpoints.first.latent
                 vae = Autoencoder(control.vae, form, self._stages, self._reporter)
                 control.embed(self._stages, vae)
             self._image_prompts = self._read.job.image_prompts.encode(self._stages)
@@ -180,7 +176,7 @@ class Generation:
 
     def _encode_references(self) -> tuple[Latent, ...]:
         """Return the latents of the reference pictures."""
-        form, found = self._read.job.checkpoint.latent, list[Latent]()
+        form, found = self._read.job.checkpoints.first.latent, list[Latent]()
         pictures = self._read.references.pictures
         for networks, picture in zip(self._plan.references, pictures, strict=True):
             vae = Autoencoder(networks, form, self._stages, self._reporter)
@@ -251,7 +247,7 @@ class Generation:
     def _control_reports(self) -> tuple[ControlReport, ...]:
         read = self._read.controls
         acting = self._controls[0].reports(read.acting) if self._controls else ()
-        name = name_of(self._read.job.checkpoint.path)
+        name = name_of(self._read.job.checkpoints.first.path)
         own = tuple(
             own_map.read.report(name, own_map.map_sha256)
             for own_map in self._plan.own_maps[:1]

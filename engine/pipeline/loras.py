@@ -59,7 +59,7 @@ def with_inputs_for_all(
 
 
 class JobLoras:
-    """A `ReadLoras` for the pictures of one job, on a checkpoint and its refiner."""
+    """A `ReadLoras` for pictures of one job, on a checkpoint and the refiner of its run, if any."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class JobLoras:
         prefers_side: PrefersSide = merges,
         remarks: tuple[ErrorInfo, ...] = (),
         *,
+        refiner: IdentifiedCheckpoint | None = None,
         requires_fit: bool = True,
     ) -> None:
         """Look for files by `lookup`, and read their headers by `read`.
@@ -77,7 +78,8 @@ class JobLoras:
         `requires_fit`, LoRAs for other models are left out with a warning.
         """
         self._requires_fit = requires_fit
-        self._checkpoint, self._lookup, self._read = checkpoint, lookup, read
+        self._checkpoint, self._refiner = checkpoint, refiner
+        self._lookup, self._read = lookup, read
         self._prefers_side, self._remarks = prefers_side, remarks
         self._files: dict[Path, LoraFile] = {}
         self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
@@ -134,7 +136,7 @@ class JobLoras:
         """Return the fit of a file to the base or the refiner; None if it is for another model."""
         key = path, refines
         if key not in self._fitted:
-            checkpoint = self._checkpoint.refiner if refines else self._checkpoint
+            checkpoint = self._refiner if refines else self._checkpoint
             try:
                 self._fitted[key] = fit_lora(self._file(path), checkpoint) if checkpoint else None
             except EngineError as error:
@@ -162,10 +164,10 @@ class JobLoras:
         lacking: list[ErrorInfo],
     ) -> Iterator[PassLoras]:
         """Yield the effect on the base's pass and on the refiner's; warn of lacking weights."""
-        for checkpoint in (self._checkpoint, self._checkpoint.refiner):
+        for checkpoint in (self._checkpoint, self._refiner):
             if checkpoint is None:
                 continue
-            acting = self._acting(named, request, refines=checkpoint is self._checkpoint.refiner)
+            acting = self._acting(named, request, refines=checkpoint is self._refiner)
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
             lacking += (lacking_weights(lora) for lora in acting if lora.missing)
             lacking += (_measured_otherwise(lora) for lora in acting if lora.is_measured_otherwise)

@@ -42,7 +42,8 @@ class PicturePlan:
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
     """List the networks of a job and their runs, before anything is loaded."""
     request, tile = read.job.request, placement.vae_tile
-    vaes = [_vae(read.job.checkpoint, (request.height, request.width), tile)]
+    first = read.job.checkpoints.first
+    vaes = [_vae(first, (request.height, request.width), tile)]
     enlargements: list[Enlargement] = []
     for second, upscaler in zip(read.second_runs, read.upscalers, strict=True):
         width, height = second.size.size
@@ -55,7 +56,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
         control_pass(read.controls, pass_, vae_of_pass(read, pass_, tile)) for pass_ in read.passes
     )
     references = tuple(
-        _vae(read.job.checkpoint, (picture.shape[2], picture.shape[3]), tile)
+        _vae(first, (picture.shape[2], picture.shape[3]), tile)
         for picture in read.references.pictures
     )
     attended = tuple(_attended(read, pass_, tile) for pass_ in read.passes)
@@ -78,8 +79,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
 
 def _attended(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> ReferencePass | None:
     """Return the reference of a pass, which is as large as what its denoiser sees at once."""
-    # The job's own checkpoint where it is the same: its networks may be loaded.
-    own = read.job.checkpoint if pass_.second is None else pass_.second.checkpoint
+    own = read.job.checkpoints.runs[pass_.run]
     return reference_pass(read.controls.reference, pass_, _vae(own, pass_.evaluated_size, tile))
 
 
@@ -93,8 +93,7 @@ def _own_map(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> OwnMapPas
 
 def vae_of_pass(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> VaeNetworks:
     """Return the networks for pictures of a pass."""
-    # The job's own checkpoint where it is the same: its networks may be loaded.
-    checkpoint = read.job.checkpoint if pass_.second is None else pass_.second.checkpoint
+    checkpoint = read.job.checkpoints.runs[pass_.run]
     return _vae(checkpoint, (pass_.request.height, pass_.request.width), tile)
 
 

@@ -139,36 +139,34 @@ class ReadJob:
 def read_job(job: ResolvedJob) -> ReadJob:
     """Read a job's input pictures, and the prompts of its first group of pictures.
 
-    The networks of the job's checkpoint are changed as the request says.
+    The networks of the job's checkpoints are changed as the request says.
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE; those of an upscaler's file.
     """
     request = job.request
     tool = request.convention.name
     changes = changes_of(request.denoiser_options, request.guidance_options, tool)
-    changed = job.checkpoint.with_each(
-        lambda checkpoint: checkpoint.with_changes(changes), refiner=True
-    )
-    job = replace(job, checkpoint=changed)
+    checkpoints = job.checkpoints.with_each(lambda one: one.with_changes(changes), refiner=True)
     controls = NO_LAYERS
-    if request.controls or follows_map(job.checkpoint):
-        controls = read_layers(request, job.checkpoint, job.make_maps)
-    checkpoint = with_control_inputs(job.checkpoint, controls, tool)
-    checkpoint = with_reference(checkpoint, controls.reference)
-    canvas = read_canvas(request, checkpoint.latent.downscale)
+    if request.controls or follows_map(checkpoints):
+        controls = read_layers(request, checkpoints, job.make_maps)
+    checkpoints = with_control_inputs(checkpoints, controls, tool)
+    checkpoints = with_reference(checkpoints, controls.reference)
+    job, first = replace(job, checkpoints=checkpoints), checkpoints.first
+    canvas = read_canvas(request, first.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
-    passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
-    references = read_references(request.inputs, tool, checkpoint)
+    passes = passes_of(request, checkpoints, redraws=canvas is not None, masks=masks)
+    references = read_references(request.inputs, tool, first)
     passes = tuple(_with_image_prompts(job, pass_) for pass_ in passes)
-    passes = tuple(with_reference_writer(references.beside(pass_, checkpoint)) for pass_ in passes)
-    first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
+    passes = tuple(with_reference_writer(references.beside(pass_, first)) for pass_ in passes)
+    pictures = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
-        checkpoint.architecture.features.concat_channels,
+        first.architecture.features.concat_channels,
         (request.height, request.width),
         encodes_init=passes[0].denoising.encodes_init,
     )
-    groups = _grouped_by_loras(job, first, passes)
+    groups = _grouped_by_loras(job, pictures, passes)
     variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}
     loras, members = groups[0]
     group = _group_with_texts(members, variants[loras.key], loras, job.embeddings)

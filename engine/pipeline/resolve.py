@@ -4,7 +4,7 @@ No device is known yet: backend and precision stay as requested until `place`.
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from engine.api.limits import (
 from engine.api.record import ResolvedRequest
 from engine.api.request import BaseRequest, GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.sentences import sentence
-from engine.api.values import SamplerName
+from engine.api.values import ErrorInfo, SamplerName
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
@@ -41,8 +41,9 @@ from engine.pipeline.image_prompts import (
     ImagePromptFiles,
     read_image_prompts,
 )
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.loras import JobLoras, PrefersSide, merges, with_inputs_for_all
-from engine.pipeline.picture_loras import no_loras
+from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.possible_changes import check_changes
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
@@ -82,7 +83,7 @@ NO_FILES = NamedFiles()
 
 def resolve_job(
     request: GenerateRequest,
-    checkpoint: IdentifiedCheckpoint,
+    checkpoints: JobCheckpoints,
     files: NamedFiles = NO_FILES,
     prefers_side: PrefersSide = merges,
 ) -> ResolvedJob:
@@ -91,61 +92,73 @@ def resolve_job(
     `prefers_side` chooses the mode of LoRAs where the request leaves it open. Raises EngineError as
     `resolve` does.
     """
-    resolved, loras = resolve(request, checkpoint), files.loras
+    resolved, loras = resolve(request, checkpoints), files.loras
     if loras is not None:
-        led = with_inputs_for_all(resolved.loras, checkpoint, loras, files.read_lora_index)
-        if led is not checkpoint:
-            checkpoint, resolved = led, resolve(request, led)
+        led = with_inputs_for_all(resolved.loras, checkpoints.first, loras, files.read_lora_index)
+        if led is not checkpoints.first:
+            checkpoints = replace(checkpoints, first=led)
+            resolved = resolve(request, checkpoints)
     if resolved.second_passes:
         resolved = with_upscalers(resolved, files.models)
-    read_loras = no_loras
-    if loras is not None:
-        remarks = shared_names(resolved, loras)
-        read_loras = JobLoras(checkpoint, loras, files.read_lora_index, prefers_side, remarks)
+    read_loras, second_loras = _lora_readers(resolved, checkpoints, files, prefers_side)
     resolved = with_paths(resolved, loras) if loras else resolved
     image_prompts = WITHOUT_IMAGE_PROMPTS
     if resolved.image_prompts:
-        image_prompts = read_image_prompts(resolved, checkpoint, files.for_image_prompts)
+        image_prompts = read_image_prompts(resolved, checkpoints.first, files.for_image_prompts)
     return ResolvedJob(
         request=msgspec.structs.replace(resolved, image_prompts=image_prompts.listed),
-        checkpoint=checkpoint,
+        checkpoints=checkpoints,
         count=request.count,
         replace_wildcards=partial(expand_wildcards, folder=files.wildcards)
         if request.expand_wildcards
         else None,
         read_loras=read_loras,
         embeddings=files.embeddings,
-        second_loras=_second_loras(checkpoint, files, prefers_side),
+        second_loras=second_loras,
         read_upscaler=partial(read_upscaler, read=files.read_lora_index),
         make_maps=files.make_maps,
         image_prompts=image_prompts,
     )
 
 
-def _second_loras(
-    checkpoint: IdentifiedCheckpoint, files: NamedFiles, prefers_side: PrefersSide
-) -> tuple[JobLoras | None, ...]:
-    """Return the readers of LoRAs of the second passes with checkpoints of their own."""
-    loras, read = files.loras, files.read_lora_index
-    return tuple(
-        None
-        if loras is None or second is None
-        else JobLoras(second, loras, read, prefers_side, requires_fit=False)
-        for second in checkpoint.second_checkpoints
-    )
+def _lora_readers(
+    request: ResolvedRequest,
+    checkpoints: JobCheckpoints,
+    files: NamedFiles,
+    prefers_side: PrefersSide,
+) -> tuple[ReadLoras, tuple[ReadLoras | None, ...]]:
+    """Return what reads LoRAs for the first checkpoint, and for the own ones of second passes."""
+    loras, first = files.loras, checkpoints.first
+    if loras is None:
+        return no_loras, ()
+
+    def reader(own: IdentifiedCheckpoint, remarks: tuple[ErrorInfo, ...] = ()) -> JobLoras:
+        return JobLoras(
+            own,
+            loras,
+            files.read_lora_index,
+            prefers_side,
+            remarks,
+            refiner=checkpoints.refiner_of(own),
+            requires_fit=own is first,
+        )
+
+    seconds = tuple(own and reader(own) for own in checkpoints.seconds)
+    return reader(first, shared_names(request, loras)), seconds
 
 
-def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
+def resolve(request: GenerateRequest, checkpoints: JobCheckpoints) -> ResolvedRequest:
     """Return the request with its gaps filled, and a random seed where it has none.
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
     """
-    resolved = _filled(request, checkpoint)
-    _check(resolved, request.count, checkpoint)
+    resolved = _filled(request, checkpoints)
+    _check(resolved, request.count, checkpoints)
     return resolved
 
 
-def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
+def _filled(request: GenerateRequest, checkpoints: JobCheckpoints) -> ResolvedRequest:
+    checkpoint = checkpoints.first
     sampler = request.sampler or _default_sampler(checkpoint)
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled, features = fill_inputs(request, checkpoint), checkpoint.architecture.features
@@ -167,7 +180,7 @@ def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         "guidance_options": filled.guidance_options,
         "mask_options": filled.mask_options,
         "zero_terminal_snr": _zero_terminal_snr(request, checkpoint),
-        "refiner": _refiner(request.refiner, checkpoint),
+        "refiner": _refiner(request.refiner, checkpoints.refiner),
         "loras": tuple(lora for lora in request.loras if lora.enabled),
         "controls": tuple(layer for layer in request.controls if layer.enabled),
         "image_prompts": tuple(prompt for prompt in request.image_prompts if prompt.enabled),
@@ -181,11 +194,10 @@ def _zero_terminal_snr(request: GenerateRequest, checkpoint: IdentifiedCheckpoin
 
 
 def _refiner(
-    choice: RefinerChoice | None, checkpoint: IdentifiedCheckpoint
+    choice: RefinerChoice | None, refiner: IdentifiedCheckpoint | None
 ) -> RefinerChoice | None:
     if choice is None or choice.checkpoint is None:
         return None
-    refiner = checkpoint.last.refiner
     path = refiner.path if refiner else choice.checkpoint
     return msgspec.structs.replace(choice, checkpoint=str(path))
 
@@ -237,7 +249,7 @@ def _defaults(
     )
 
 
-def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoint) -> None:
+def _check(request: ResolvedRequest, count: int, checkpoints: JobCheckpoints) -> None:
     for name, text in (
         (sentence("prompt"), request.prompt),
         (sentence("negative prompt"), request.negative_prompt),
@@ -253,14 +265,14 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
             )
     for number in bounded(request):
         check_range(*number)
-    features = checkpoint.architecture.features
+    features = checkpoints.first.architecture.features
     _check_multiples(request, features.size_multiple)
     _check_method(request, features)
     options, guidance = request.denoiser_options, request.guidance_options
-    check_changes(changes_of(options, guidance, request.convention.name), checkpoint)
+    check_changes(changes_of(options, guidance, request.convention.name), checkpoints.first)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
-    for second in second_runs(request, checkpoint) if request.second_passes else ():
+    for second in second_runs(request, checkpoints) if request.second_passes else ():
         _check_method(second.request, second.checkpoint.architecture.features)
         check_range("seed of a second pass", second.wanted.seed or 0, 0, MAX_SEED - count + 1)
     check_range("clip skip", request.clip_skip, 1, max(features.deepest_clip_skip, 1))

@@ -16,6 +16,7 @@ from engine.families import Component, identify
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.patches import ComponentPatches
 from engine.lora.folder import LoraLookup
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.loras import JobLoras
 from engine.pipeline.resolve import resolve
 from engine.text.lora_strengths import RunLength
@@ -43,7 +44,9 @@ def of_a_job(
     checkpoint = identify(base)
     asked = a_request(base, loras=loras, lora_mode=LoraMode.MERGE, convention=convention)
     read_loras = JobLoras(checkpoint, LoraLookup(), read_index)
-    patches = read_loras(resolve(asked, checkpoint), RunLength(3, 3)).of_pass(0).patches
+    patches = (
+        read_loras(resolve(asked, JobCheckpoints(checkpoint)), RunLength(3, 3)).of_pass(0).patches
+    )
     found: dict[Component, WeightSet] = {}
     for component, source in checkpoint.components.items():
         weights = WeightSet(checkpoint.digest, source.weights)

@@ -13,6 +13,7 @@ from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.families.hints import FILE_NAME, NO_HINTS, read_hints
 from engine.families.identify import identify, supply
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.resolve import resolve
 
 
@@ -32,18 +33,18 @@ def test_a_file_that_makes_no_sense_is_an_error(tmp_path: Path, content: str) ->
 
 
 def test_hints_fill_what_the_request_leaves_open() -> None:
-    checkpoint = identify(starter_checkpoint())
-    resolved = resolve(GenerateRequest(prompt="", seed=1), checkpoint)
+    checkpoints = JobCheckpoints(identify(starter_checkpoint()))
+    resolved = resolve(GenerateRequest(prompt="", seed=1), checkpoints)
     assert resolved.schedule is ScheduleName.SGM_UNIFORM
     assert resolved.guidance == 2.5
     chosen = GenerateRequest(prompt="", seed=1, schedule=ScheduleName.BETA, guidance=7.0)
-    resolved = resolve(chosen, checkpoint)
+    resolved = resolve(chosen, checkpoints)
     assert (resolved.schedule, resolved.guidance) == (ScheduleName.BETA, 7.0)
 
 
 def test_another_sampler_keeps_its_own_schedule_and_steps() -> None:
     request = GenerateRequest(prompt="", seed=1, sampler=SamplerName.LCM)
-    resolved = resolve(request, identify(starter_checkpoint()))
+    resolved = resolve(request, JobCheckpoints(identify(starter_checkpoint())))
     assert (resolved.schedule, resolved.steps) == (ScheduleName.SGM_UNIFORM, 6)
 
 

@@ -429,7 +429,7 @@ def test_a_checkpoint_that_does_not_fit_is_read_again_with_everything_released(
     hardware: Hardware, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hardware.add("one")
-    load, tries = job_runner.load_checkpoint, [0]
+    load, tries = job_runner.load_checkpoints, [0]
 
     def full(*arguments: object) -> object:
         tries[0] += 1
@@ -437,10 +437,10 @@ def test_a_checkpoint_that_does_not_fit_is_read_again_with_everything_released(
             raise MemoryError
         return load(*arguments)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(job_runner, "load_checkpoint", full)
+    monkeypatch.setattr(job_runner, "load_checkpoints", full)
     hardware.run()
     assert tries == [2]
-    monkeypatch.setattr(job_runner, "load_checkpoint", fail_for_memory)
+    monkeypatch.setattr(job_runner, "load_checkpoints", fail_for_memory)
     with pytest.raises(EngineError) as caught:
         hardware.run()
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY

@@ -13,7 +13,7 @@ from engine.api.remedies import MakeSmaller
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, TextWeightBits, WeightBits
 from engine.errors import EngineError
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import JobPlan, plan_job
 from engine.jobs.roundings import bits_of
@@ -78,7 +78,7 @@ def planned(flux: GenerateRequest, tmp_path_factory: pytest.TempPathFactory) -> 
 
     @cache
     def read_once(request: GenerateRequest) -> ReadJob:
-        return read_job(resolve_job(request, load_checkpoint(request)))
+        return read_job(resolve_job(request, load_checkpoints(request)))
 
     def plan(machine: Machine, limit: int | None = None, **changes: object) -> JobPlan:
         request = msgspec.structs.replace(flux, **changes)

@@ -108,7 +108,7 @@ def test_a_job_keeps_other_files_from_being_hashed(
         waited.append(services.hashes.wait(0.2))
         raise EngineError(ErrorCode.CHECKPOINT_NOT_FOUND, sentence("gone"))
 
-    monkeypatch.setattr("engine.jobs.runner.load_checkpoint", load)
+    monkeypatch.setattr("engine.jobs.runner.load_checkpoints", load)
     with pytest.raises(EngineError):
         runner.run(
             GenerateRequest(prompt=""),

@@ -23,6 +23,7 @@ from engine.families.lora_purpose import fit_lora
 from engine.jobs.lora_mode_choice import LoraModeChoice
 from engine.lora.file import read_lora
 from engine.lora.folder import LoraLookup
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.lora_patches import ActingLora, LoraCombination, combination_of
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
@@ -73,7 +74,7 @@ class Timed:
 
     def prefers_side(self, steps: int, count: int = 1, key: str = "") -> bool:
         """Ask for a combination; without a key for one that was never wanted."""
-        request = resolve(a_request(self.path, steps=steps), self.checkpoint)
+        request = resolve(a_request(self.path, steps=steps), JobCheckpoints(self.checkpoint))
         combination = replace(self.combination, key=key or f"new {next(self.numbers)}")
         return self.mode_choice(count)(request, RunLength(steps), combination)
 
@@ -149,7 +150,7 @@ def test_branches_that_were_slow_once_or_twice_are_still_taken(timed: Timed) -> 
 def test_a_job_that_is_read_again_keeps_its_road(timed: Timed) -> None:
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 4.0)
-    request = resolve(a_request(timed.path, steps=10), timed.checkpoint)
+    request = resolve(a_request(timed.path, steps=10), JobCheckpoints(timed.checkpoint))
     prefers_side = timed.mode_choice()
     assert all(prefers_side(request, RunLength(10), timed.combination) for _ in range(3))
     assert not timed.mode_choice()(request, RunLength(30), timed.combination)
@@ -267,7 +268,8 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     request = a_request(timed.path, convention=ConventionName.A1111, lora_mode=asked)
     request = msgspec.structs.replace(request, loras=(LoraChoice(file=str(lora.path)),))
     lookup = LoraLookup(())
-    job = resolve_job(request, timed.checkpoint, NamedFiles(loras=lookup), timed.mode_choice())
+    checkpoints, files = JobCheckpoints(timed.checkpoint), NamedFiles(loras=lookup)
+    job = resolve_job(request, checkpoints, files, timed.mode_choice())
     group = read_job(job).first
     assert group.loras.mode is expected
     patches = group.passes[0].checkpoint.patches[Component.DENOISER]

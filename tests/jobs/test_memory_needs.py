@@ -13,7 +13,7 @@ from engine.api.second_passes import SecondPass
 from engine.api.values import PrecisionName
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.memory_needs import memory_needs
 from engine.memory.plan import MemoryNeeds
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
@@ -57,7 +57,7 @@ def compiler(tmp_path: Path) -> Compiler:
 def needed(folder: Path, compiler: Compiler) -> Needs:
     def of(*controls: ControlLayer, **changes: object) -> tuple[MemoryNeeds, PicturePlan]:
         request = a_request(folder / "tiny", controls=controls, **changes)
-        read = read_job(resolve_job(request, load_checkpoint(request)))
+        read = read_job(resolve_job(request, load_checkpoints(request)))
         return memory_needs(read, compiler), plan_pictures(read, PLACEMENT)
 
     return of

@@ -25,7 +25,7 @@ from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled
 from engine.families import identify
 from engine.jobs.attempts import JobResult
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import plan_job
 from engine.jobs.reporting import SilentReporter
@@ -222,7 +222,7 @@ def test_only_what_stays_in_the_memory_of_a_device_is_room_on_it(
         session = backend.load(graph, None, backend.probe()[0], lambda _done: None, CancelToken())
         residency.give(name, Resident(name, session, gigabytes * GB, on_host=on_host))
     request = a_request(write_checkpoint(tmp_path / "one"))
-    read = read_job(resolve_job(request, load_checkpoint(request)))
+    read = read_job(resolve_job(request, load_checkpoints(request)))
     plan = plan_job(read, Machine(8 * GB, card=card).candidate, services, MemoryAllowance())
     assert plan.memory.budget_bytes == budget_of((8 + (3 if card else 5)) * GB, None)
 

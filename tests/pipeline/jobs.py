@@ -19,7 +19,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler
 from engine.compile.kept_results import KeptResults
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.reporting import SilentReporter
 from engine.lora.folder import LoraLookup
 from engine.memory.plan import MemoryPlan, WeightPlacement
@@ -172,8 +172,8 @@ def run(
     With a `lookup` of LoRAs the whole job is resolved as the engine does.
     """
     device, log = backend.probe()[0], log or Log()
-    checkpoint = load_checkpoint(request)
-    resolved = resolve(request, checkpoint)
+    checkpoints = load_checkpoints(request)
+    checkpoint, resolved = checkpoints.first, resolve(request, checkpoints)
     tried = tried or precisions(request.precision, device)
     folder = checkpoint.path.parent / "cache"
     stages = make_stages(
@@ -191,7 +191,7 @@ def run(
     )
     job = ResolvedJob(
         resolved,
-        checkpoint,
+        checkpoints,
         request.count,
         replace_wildcards,
         read_loras,
@@ -201,7 +201,7 @@ def run(
         else WITHOUT_IMAGE_PROMPTS,
     )
     if lookup is not None:
-        job = resolve_job(request, checkpoint, NamedFiles(loras=lookup))
+        job = resolve_job(request, checkpoints, NamedFiles(loras=lookup))
     read = read_job(job)
     placement = place(resolved.precision, resolved.vae_tile, device)
     with closing(stages):

@@ -54,6 +54,7 @@ from engine.families import IdentifiedCheckpoint, identify
 from engine.families.architecture import texts_of
 from engine.metadata.record import decode_record, encode_record
 from engine.pipeline.batch import BatchPicture, request_of_picture
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.place import place
 from engine.pipeline.resolve import resolve
 from tests.api.strategies import values
@@ -173,10 +174,15 @@ def _ends(request: GenerateRequest) -> tuple[float, ...]:
     return (*sorted(near | ends | floats), *_ODD)
 
 
+def _checkpoints(request: GenerateRequest, first: IdentifiedCheckpoint) -> JobCheckpoints:
+    """The checkpoints of a request all of whose passes the first one draws."""
+    return JobCheckpoints(first, (None,) * len(request.second_passes))
+
+
 def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
     """Return True if the request is accepted; checks its record in text and on the wire."""
     try:
-        resolved = resolve(request, checkpoint)
+        resolved = resolve(request, _checkpoints(request, checkpoint))
         placement = place(resolved.precision, resolved.vae_tile, _DEVICE)
         resolved = BatchPicture(0, resolved, texts_of(resolved)).request_on(placement)
     except EngineError as error:
@@ -286,7 +292,7 @@ def test_resolving_keeps_every_field_that_is_chosen(
         embedding_hashes=(EmbeddingHash(name="blur", hash="0123456789"),),
         mask_options=MaskOptions(blur=1, inverted=True, content=MaskedContent.FILL, padding=8),
     )
-    resolved = resolve(chosen, checkpoint)
+    resolved = resolve(chosen, _checkpoints(chosen, checkpoint))
     for name, field in fields_of(GenerateRequest).items():
         if name in fields_of(ResolvedRequest):
             assert getattr(chosen, name) != field.default, f"choose another {name}"

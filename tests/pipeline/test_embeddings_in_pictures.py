@@ -19,7 +19,7 @@ from engine.api.values import ConventionName, SamplerName
 from engine.checkpoints.files import read_index
 from engine.embeddings.library import NO_EMBEDDINGS, EmbeddingLibrary, Embeddings
 from engine.families.shared.clip.text_encoding import ClipTextPlan
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.loras import JobLoras
@@ -139,9 +139,9 @@ def test_a_deleted_file_does_not_stop_a_job_that_was_read(tiny: Path, tmp_path: 
     path = tmp_path / "zz.safetensors"
     write_arrays(path, {"emb_params": vectors_of(tiny, WORDS)})
     request = a_request(tiny, prompt="zz", convention=A1111)
-    checkpoint = load_checkpoint(request)
+    checkpoints = load_checkpoints(request)
     job = ResolvedJob(
-        resolve(request, checkpoint), checkpoint, embeddings=EmbeddingLibrary([tmp_path])
+        resolve(request, checkpoints), checkpoints, embeddings=EmbeddingLibrary([tmp_path])
     )
     read = read_job(job)
     path.unlink()
@@ -152,13 +152,13 @@ def test_a_deleted_file_does_not_stop_a_job_that_was_read(tiny: Path, tmp_path: 
 def test_a_network_is_another_one_only_where_a_prompt_names_an_embedding(
     tiny: Path, library: EmbeddingLibrary
 ) -> None:
-    checkpoint = load_checkpoint(a_request(tiny))
+    checkpoints = load_checkpoints(a_request(tiny))
 
     def networks(*prompts: str) -> list[object]:
         requests = [
-            resolve(a_request(tiny, prompt=p, convention=A1111), checkpoint) for p in prompts
+            resolve(a_request(tiny, prompt=p, convention=A1111), checkpoints) for p in prompts
         ]
-        plan = checkpoint.architecture.text.read(requests, library)
+        plan = checkpoints.first.architecture.text.read(requests, library)
         assert isinstance(plan, ClipTextPlan)
         return list(plan.networks)
 
@@ -176,9 +176,9 @@ def test_a_lora_hands_its_embeddings_to_the_prompt(tiny: Path, library: Embeddin
     assert bundled.embedding is not None
     loras = PictureLoras(embeddings={"yy": replace(bundled.embedding, name="yy")})
     request = a_request(tiny, prompt="a yy, blue", convention=A1111)
-    checkpoint = load_checkpoint(request)
+    checkpoints = load_checkpoints(request)
     job = ResolvedJob(
-        resolve(request, checkpoint), checkpoint, read_loras=lambda _request, _run: loras
+        resolve(request, checkpoints), checkpoints, read_loras=lambda _request, _run: loras
     )
     found = read_job(job).first.texts[0].embeddings(("a yy, blue", "blur"))
     assert list(found) == ["yy"]
@@ -186,8 +186,8 @@ def test_a_lora_hands_its_embeddings_to_the_prompt(tiny: Path, library: Embeddin
 
 def shape_of(tiny: Path, prompt: str, known: Embeddings) -> Sequence[int]:
     request = a_request(tiny, prompt=prompt, convention=A1111)
-    checkpoint = load_checkpoint(request)
-    job = ResolvedJob(resolve(request, checkpoint), checkpoint, embeddings=known)
+    checkpoints = load_checkpoints(request)
+    job = ResolvedJob(resolve(request, checkpoints), checkpoints, embeddings=known)
     return read_job(job).first.texts[0].shape((prompt, "blur"), guided=True)
 
 
@@ -227,15 +227,15 @@ def test_an_embedding_that_a_lora_file_bundles_acts_with_it(tiny: Path, tmp_path
     vectors = vectors_of(tiny, WORDS)
     extra = {"bundle_emb.yy.string_to_param.*": vectors}
     FileLora(tmp_path / "style.safetensors", tiny, components=[], extra=extra)
-    checkpoint = load_checkpoint(a_request(tiny))
-    reader = JobLoras(checkpoint, LoraLookup((tmp_path,)), read_index)
+    checkpoints = load_checkpoints(a_request(tiny))
+    reader = JobLoras(checkpoints.first, LoraLookup((tmp_path,)), read_index)
     request = a_request(
         tiny,
         prompt="a yy, blue",
         convention=A1111,
         loras=(LoraChoice(file="style"),),
     )
-    resolved = resolve(request, checkpoint)
-    job = ResolvedJob(resolved, checkpoint, read_loras=reader)
+    resolved = resolve(request, checkpoints)
+    job = ResolvedJob(resolved, checkpoints, read_loras=reader)
     (used,) = read_job(job).first.texts[0].embeddings(("a yy, blue", "blur")).values()
     np.testing.assert_array_equal(used.tensors[""], vectors)

@@ -21,6 +21,7 @@ from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.forecast import Forecast, PhaseEstimate
 from engine.pipeline.generate import Generation
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
@@ -116,8 +117,9 @@ def make(
         context,
         Forecast(estimates, compiler, clock),
     )
-    resolved = resolve(request, checkpoint)
-    read = read_job(ResolvedJob(resolved, checkpoint, request.count))
+    checkpoints = JobCheckpoints(checkpoint)
+    resolved = resolve(request, checkpoints)
+    read = read_job(ResolvedJob(resolved, checkpoints, request.count))
     placement = place(resolved.precision, resolved.vae_tile, device)
     generation = Generation(plan_pictures(read, placement), stages, log)
     with closing(stages):

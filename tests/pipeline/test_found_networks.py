@@ -17,6 +17,7 @@ from engine.families import identify
 from engine.lora.hashes import legacy_hash
 from engine.pipeline.control.layers import read_layers
 from engine.pipeline.found_networks import with_networks
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.network_lookup import NetworkLookup, WantedNetwork, content_digest
 from engine.pipeline.resolve import resolve
 from engine.preprocessors.annotators import AnnotatorKind
@@ -156,9 +157,9 @@ def test_weights_of_a_usual_name_are_noted_with_their_content(
     layer = models.layer(str(models.canny), preprocessor=HedOptions(resolution=64))
     (found,) = models.found(controls=(layer,)).controls
     assert found.preprocessor_weights == str(weights)
-    checkpoint = identify(models.checkpoint)
-    request = resolve(a_request(models.checkpoint, controls=(found,)), checkpoint)
-    (read,) = read_layers(request, checkpoint).acting
+    checkpoints = JobCheckpoints(identify(models.checkpoint))
+    request = resolve(a_request(models.checkpoint, controls=(found,)), checkpoints)
+    (read,) = read_layers(request, checkpoints).acting
     digest = content_digest(weights)
     assert read.report("").preprocessor_digest == digest
     renamed = weights.rename(models.folder / "hed.pth")
@@ -170,7 +171,7 @@ def test_weights_of_a_usual_name_are_noted_with_their_content(
 
 
 def test_a_layer_without_its_files_is_left_out_and_told(models: Models) -> None:
-    checkpoint = identify(models.checkpoint)
+    checkpoints = JobCheckpoints(identify(models.checkpoint))
     layers = (
         models.layer("nowhere", hash="d4ba51ff"),
         models.layer(str(models.canny), image=""),
@@ -178,7 +179,7 @@ def test_a_layer_without_its_files_is_left_out_and_told(models: Models) -> None:
         models.layer(str(models.canny)),
     )
     request = models.found(controls=layers)
-    read = read_layers(resolve(request, checkpoint), checkpoint)
+    read = read_layers(resolve(request, checkpoints), checkpoints)
     assert [one.layer for one in read.acting] == [layers[-1]]
     told = [f"{warning.message} {warning.hint}" for warning in read.warnings]
     assert "nowhere" in told[0]

@@ -35,6 +35,7 @@ from engine.pipeline.image_prompts import (
     JobImagePrompts,
     read_image_prompts,
 )
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.network_lookup import NetworkLookup
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve, resolve_job
@@ -90,7 +91,8 @@ class Files:
         request = with_networks(asked, NetworkLookup((self.folder,)))
         checkpoint = identify(self.checkpoint)
         files = ImagePromptFiles(read_index, (self.folder,))
-        return read_image_prompts(resolve(request, checkpoint), checkpoint, files)
+        resolved = resolve(request, JobCheckpoints(checkpoint))
+        return read_image_prompts(resolved, checkpoint, files)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +166,9 @@ def test_a_weight_a_range_and_a_second_prompt_each_change_the_picture(files: Fil
 
 def test_weights_and_ranges_compile_nothing_and_leave_the_network_the_same(files: Files) -> None:
     def graph(*prompts: ImagePrompt) -> bytes:
-        job = resolve_job(a_request(files.checkpoint, image_prompts=prompts), checkpoint)
+        job = resolve_job(
+            a_request(files.checkpoint, image_prompts=prompts), JobCheckpoints(checkpoint)
+        )
         group = read_job(job).first
         network = group.passes[0].network(group.texts[0], group.pictures[0].texts)
         return compiler.prepared(network, Precision.F32).graph.model
@@ -210,7 +214,7 @@ def test_image_prompts_act_beside_a_redrawn_picture_and_prompts_joined_by_and(
 def test_files_that_were_used_are_in_the_report_and_in_the_request(files: Files) -> None:
     job = resolve_job(
         a_request(files.checkpoint, image_prompts=(files.prompt(weight=0.7),)),
-        identify(files.checkpoint),
+        JobCheckpoints(identify(files.checkpoint)),
     )
     (report,) = job.image_prompts.reports
     assert report.name == "plus"
@@ -255,7 +259,7 @@ def test_a_wrong_file_is_an_error_before_the_first_step(
     with pytest.raises(EngineError) as caught:
         resolve_job(
             a_request(files.checkpoint, image_prompts=(files.prompt(**changes),)),
-            identify(files.checkpoint),
+            JobCheckpoints(identify(files.checkpoint)),
             NamedFiles(),
         )
     assert caught.value.code is code
@@ -270,7 +274,7 @@ def test_a_tiny_picture_and_a_strip_are_image_prompts_too(files: Files, tmp_path
 
 def test_precise_blocks_turn_the_others_layers_away(files: Files) -> None:
     request = a_request(files.checkpoint, image_prompts=(files.prompt(),))
-    job = read_job(resolve_job(request, identify(files.checkpoint)))
+    job = read_job(resolve_job(request, JobCheckpoints(identify(files.checkpoint))))
     found, one = job.job.image_prompts, job.passes[0]
     steps = acting_steps(one.request, one.denoising)
     (read,) = found.acting

@@ -14,7 +14,7 @@ from engine.api.request import RefinerChoice
 from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
 from tests.checkpoints.arrays import write_arrays
@@ -120,7 +120,7 @@ def test_a_refiner_is_not_led_whichever_pass_it_finishes(folder: Path) -> None:
         request = a_request(
             folder / "sdxl", controls=(layer(folder),), refiner=refiner, second_passes=seconds
         )
-        read = read_job(resolve_job(request, load_checkpoint(request)))
+        read = read_job(resolve_job(request, load_checkpoints(request)))
         led = [pass_.checkpoint.changes.lllite is not None for pass_ in read.passes]
         assert led == [True] * (1 + len(seconds)) + [False]
 

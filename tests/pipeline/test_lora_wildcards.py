@@ -9,6 +9,7 @@ from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.families import identify
 from engine.lora.folder import LoraLookup
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import NamedFiles, resolve_job
 from tests.pipeline.jobs import a_request
@@ -20,7 +21,8 @@ COUNT = 12
 def read(tiny: Path, folder: Path, prompt: str, words: Path | None = None) -> ReadJob:
     asked = {"prompt": prompt, "count": COUNT, "seed": 3, "expand_wildcards": True}
     request = a_request(tiny, convention=ConventionName.A1111, **asked)
-    return read_job(resolve_job(request, identify(tiny), NamedFiles(words, LoraLookup((folder,)))))
+    files = NamedFiles(words, LoraLookup((folder,)))
+    return read_job(resolve_job(request, JobCheckpoints(identify(tiny)), files))
 
 
 def test_a_name_in_the_list_that_files_share_is_told_with_both_paths(
@@ -29,7 +31,8 @@ def test_a_name_in_the_list_that_files_share_is_told_with_both_paths(
     """The request of the job has paths instead of names."""
     other = FileLora(folder / "sub" / "ink.safetensors", tiny).path
     request = a_request(tiny, loras=(LoraChoice(file="ink"),))
-    job = read_job(resolve_job(request, identify(tiny), NamedFiles(None, LoraLookup((folder,)))))
+    files = NamedFiles(None, LoraLookup((folder,)))
+    job = read_job(resolve_job(request, JobCheckpoints(identify(tiny)), files))
     (warning,) = job.first.warnings
     assert f"{folder / 'ink.safetensors'} is used, not {other}." in warning.message
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.api.request import RefinerChoice
-from engine.families.checkpoint import IdentifiedCheckpoint
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart
 from engine.pipeline.read_job import ReadJob, read_job
@@ -28,8 +27,8 @@ def read(folders: tuple[Path, Path], at: float | None, **changes: object) -> Rea
     """A job that hands over to the refiner at this part of its run; None: it has none."""
     refiner = None if at is None else RefinerChoice(checkpoint=str(folders[1]), switch_at=at)
     request = a_request(folders[0], refiner=refiner, **changes)
-    checkpoint: IdentifiedCheckpoint = load_checkpoint(request)
-    return read_job(ResolvedJob(resolve(request, checkpoint), checkpoint, request.count))
+    checkpoints = load_checkpoints(request)
+    return read_job(ResolvedJob(resolve(request, checkpoints), checkpoints, request.count))
 
 
 def starts(passes: tuple[DenoisingPass, ...]) -> list[PassStart]:

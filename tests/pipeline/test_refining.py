@@ -13,7 +13,7 @@ from engine.api.conventions import CONVENTIONS, RefinerHandover
 from engine.api.request import RefinerChoice
 from engine.api.values import ConventionName, ErrorCode, SamplerName
 from engine.errors import EngineError
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from tests.pipeline.jobs import RESIDENCY, a_request, run
 from tests.tiny_checkpoint import write_checkpoint
 
@@ -109,7 +109,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused_as_refiner(
     def failure(refiner: Path) -> EngineError:
         choice = RefinerChoice(checkpoint=str(refiner))
         with pytest.raises(EngineError) as caught:
-            load_checkpoint(a_request(folders[0], refiner=choice))
+            load_checkpoints(a_request(folders[0], refiner=choice))
         return caught.value
 
     assert failure(folders[1] / "nowhere").code is ErrorCode.CHECKPOINT_NOT_FOUND

@@ -29,6 +29,7 @@ from engine.families import IdentifiedCheckpoint, identify
 from engine.families.architecture import Architecture, texts_of
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.pipeline.batch import BatchPicture
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.place import place, precisions
 from engine.pipeline.resolve import resolve, suggested_settings
 from tests.checkpoints.files import write_sparse
@@ -49,7 +50,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> IdentifiedCheckpoint
 
 def filled(checkpoint: IdentifiedCheckpoint, **fields: object) -> ResolvedRequest:
     request = msgspec.structs.replace(GenerateRequest(prompt="a house"), **fields)
-    return _placed(resolve(request, checkpoint), DEVICE)
+    return _placed(resolve(request, JobCheckpoints(checkpoint)), DEVICE)
 
 
 def _placed(resolved: ResolvedRequest, device: Device) -> ResolvedRequest:
@@ -202,7 +203,7 @@ def test_a_precision_that_the_device_does_not_offer_is_refused(
 
 def test_a_request_is_resolved_without_a_device(checkpoint: IdentifiedCheckpoint) -> None:
     request = GenerateRequest(prompt="", backend="cpu", precision=PrecisionName.AUTO)
-    resolved = resolve(request, checkpoint)
+    resolved = resolve(request, JobCheckpoints(checkpoint))
     assert (resolved.backend, resolved.precision) == ("cpu", PrecisionName.AUTO)
     placed = _placed(resolved, DEVICE)
     assert (placed.backend, placed.precision) == (DEVICE.backend, PrecisionName.BF16)

@@ -12,6 +12,7 @@ from engine.api.request import GuidanceOptions, InputImage
 from engine.api.values import ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.resolve import resolve
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -55,7 +56,7 @@ def mask(tmp_path: Path) -> InputImage:
 
 def filled(checkpoint: IdentifiedCheckpoint, **changes: object) -> ResolvedRequest:
     asked: dict[str, object] = {"width": None, "height": None} | changes
-    return resolve(a_request(checkpoint.path, **asked), checkpoint)
+    return resolve(a_request(checkpoint.path, **asked), JobCheckpoints(checkpoint))
 
 
 def refused(checkpoint: IdentifiedCheckpoint, **changes: object) -> EngineError:

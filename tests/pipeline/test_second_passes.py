@@ -17,7 +17,7 @@ from engine.api.second_passes import SecondPass
 from engine.api.second_sizes import second_size
 from engine.api.values import ConventionName, ErrorCode, InputRole, Phase, SamplerName
 from engine.errors import EngineError
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.pipeline.batch import ResolvedJob, request_of_picture
 from engine.pipeline.denoise.passes import PassStart
 from engine.pipeline.denoise.tiles import in_tiles, latent_tiles
@@ -145,8 +145,8 @@ def test_an_upscalers_file_enlarges_the_picture(folders: tuple[Path, Path], tmp_
 def test_a_refiner_takes_over_in_the_last_pass(folders: tuple[Path, Path]) -> None:
     refiner = RefinerChoice(checkpoint=str(folders[0]), switch_at=0.5)
     request = asked(folders, SecondPass(), refiner=refiner)
-    checkpoint = load_checkpoint(request)
-    read = read_job(ResolvedJob(resolve(request, checkpoint), checkpoint))
+    checkpoints = load_checkpoints(request)
+    read = read_job(ResolvedJob(resolve(request, checkpoints), checkpoints))
     starts = [pass_.begins_with for pass_ in read.passes]
     assert starts == [PassStart.NOISE, PassStart.ENLARGED, PassStart.HANDOVER]
     steps = {pass_.request.convention.redraw_steps for pass_ in read.passes[1:]}
@@ -161,7 +161,7 @@ def test_a_checkpoint_of_other_latents_redraws_a_picture_but_no_latent(
     own = pixels(folders, SecondPass(scale=1.25, upscaler="lanczos"))
     assert psnr(image, own) < 40
     with pytest.raises(EngineError, match="of another family") as caught:
-        load_checkpoint(asked(folders, SecondPass(checkpoint=other)))
+        load_checkpoints(asked(folders, SecondPass(checkpoint=other)))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
 
 
@@ -206,7 +206,7 @@ def test_pictures_of_a_batch_have_seeds_and_prompts_of_their_own(
     folders: tuple[Path, Path],
 ) -> None:
     request = asked(folders, SecondPass(prompt="a {{}} house", seed=5), SecondPass(), count=3)
-    resolved = resolve(request, load_checkpoint(request))
+    resolved = resolve(request, load_checkpoints(request))
     third = request_of_picture(resolved, 2, 3, lambda text, seed: text.replace("{{}}", str(seed)))
     assert third.second_passes == (SecondPass(prompt="a 9 house", seed=7), SecondPass())
 

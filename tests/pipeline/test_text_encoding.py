@@ -9,6 +9,7 @@ from engine.families import Component, identify
 from engine.families.architecture import texts_of
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.clip.text_use import TextUse
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.resolve import resolve
 from tests.pipeline.jobs import a_request
 
@@ -33,7 +34,7 @@ def test_padding_counts_as_words_except_in_diffusers(
     checkpoint = identify(tiny)
     filled = frozenset({Component.TEXT_ENCODER}) if zero_padded else frozenset[Component]()
     request = a_request(tiny, prompt="red a", convention=name)
-    resolved = resolve(request, checkpoint)
+    resolved = resolve(request, JobCheckpoints(checkpoint))
     plan = ClipText(checkpoint, TextUse(zero_padded=filled)).read([resolved])
     tokens = plan.prompts[texts_of(resolved)][Component.TEXT_ENCODER]
     (chunks,) = (p.chunks for p in tokens.positives[0].texts[0][0].phrases)

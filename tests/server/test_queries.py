@@ -33,7 +33,7 @@ from engine.api.request import ComponentFiles
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.compile.cache import NetworkCache
 from engine.families.identify import identify
-from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import plan_job
 from engine.jobs.services import JobServices
@@ -214,7 +214,7 @@ def test_a_copy_that_a_job_uses_is_not_cleared(start: Start, job: MakeJob, tmp_p
     talk = start(scripted(LONG))
     # A little less memory than converted weights need, so that working copies are made.
     services, request = JobServices.in_cache(tmp_path), job("", starter=True).request
-    read = read_job(resolve_job(request, load_checkpoint(request)))
+    read = read_job(resolve_job(request, load_checkpoints(request)))
     (first, *_) = services.devices.candidates(request.backend)
     plan = plan_job(read, first, services, MemoryAllowance())
     talk.send(job("long", starter=True, memory_limit_bytes=plan.memory.peak_bytes - 1))

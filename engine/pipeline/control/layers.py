@@ -24,6 +24,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.own_map import ReadOwnMap, own_map_warnings, require_own_map
 from engine.pipeline.control.reference import ReadReference, require_reference
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.left_out import control_left_out
 from engine.pipeline.network_lookup import content_digest, short_hash
 from engine.pipeline.ranges import invalid
@@ -134,7 +135,7 @@ NO_LAYERS = ReadLayers()
 
 def read_layers(
     request: ResolvedRequest,
-    checkpoint: IdentifiedCheckpoint,
+    checkpoints: JobCheckpoints,
     make_maps: MakeMaps = plain_maps,
     read: ReadIndex = read_index,
 ) -> ReadLayers:
@@ -149,8 +150,8 @@ def read_layers(
     left_out: list[ControlReport] = []
     reference: ReadReference | None = None
     size = request.height, request.width
-    own = require_own_map(request.controls, checkpoint)
-    own_map = _own_map(own, checkpoint, make_maps, size, read) if own else None
+    own = require_own_map(request.controls, checkpoints)
+    own_map = _own_map(own, checkpoints.first, make_maps, size, read) if own else None
     for layer in request.controls:
         if layer is own:
             warnings += own_map_warnings(layer)
@@ -161,10 +162,10 @@ def read_layers(
             left_out.append(ControlReport(name=layer.network or "", weight=layer.weight))
             continue
         if layer.is_reference:
-            require_reference(layer, request, checkpoint)
+            require_reference(layer, request, checkpoints)
             reference = _reference(layer)
             continue
-        fitting = _fitting(layer, request, checkpoint, read)
+        fitting = _fitting(layer, request, checkpoints.first, read)
         acting.append(fitting)
         if fitting.layer.preprocessor is None and fitting.picture.max() < _SEEN:
             warnings.append(_black(fitting))

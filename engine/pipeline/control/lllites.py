@@ -9,6 +9,7 @@ from engine.control.control_model import ControlModel
 from engine.control.lllites import LlliteInputs, LlliteModel
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.control.layers import ReadLayers
+from engine.pipeline.job_checkpoints import JobCheckpoints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,21 +37,21 @@ class PassLllites:
 
 
 def with_control_inputs(
-    checkpoint: IdentifiedCheckpoint, layers: ReadLayers, tool: ConventionName
-) -> IdentifiedCheckpoint:
-    """Return a checkpoint whose denoisers, but the refiner's, have inputs for these layers.
+    checkpoints: JobCheckpoints, layers: ReadLayers, tool: ConventionName
+) -> JobCheckpoints:
+    """Return checkpoints whose denoisers, but the refiner's, have inputs for these layers.
 
-    ControlNet-LLLites act within a UNet; transformers take residuals of control networks. It is
-    itself if no layer needs either.
+    ControlNet-LLLites act within a UNet; transformers take residuals of control networks. They are
+    the same if no layer needs either.
     """
-    models = [layers.model(layer.network, checkpoint, tool) for layer in layers.acting]
+    models = [layers.model(layer.network, checkpoints.first, tool) for layer in layers.acting]
     found = PassLllites.of(models)
     residuals = tuple(dict.fromkeys(model.residuals for model in models if model.residuals))
     if found is None and not residuals:
-        return checkpoint
+        return checkpoints
     lllite = found.inputs.layers if found else None
 
     def led(one: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
         return one.with_changes(replace(one.changes, lllite=lllite, residuals=residuals))
 
-    return checkpoint.with_each(led, refiner=False)
+    return checkpoints.with_each(led, refiner=False)

@@ -11,13 +11,13 @@ from engine.api.control import ControlLayer, ControlMode, ControlReport
 from engine.api.preprocessors import ControlKind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.pictures import as_samples
 from engine.pipeline.control.fitting import fitted_map
 from engine.pipeline.control.maps import FittedMap, wanted_map
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.ranges import invalid
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.pipeline.vae.networks import VaeNetworks
@@ -52,22 +52,22 @@ class ReadOwnMap:
         )
 
 
-def follows_map(checkpoint: IdentifiedCheckpoint) -> bool:
-    """Tell whether the denoiser of any pass of a job follows a map itself."""
-    every = (checkpoint, *filter(None, checkpoint.second_checkpoints))
-    return any(used.architecture.features.follows_map for used in every)
+def follows_map(checkpoints: JobCheckpoints) -> bool:
+    """Tell whether the denoiser of any run of a job follows a map itself."""
+    return any(used.architecture.features.follows_map for used in checkpoints.runs)
 
 
 def require_own_map(
-    layers: Sequence[ControlLayer], checkpoint: IdentifiedCheckpoint
+    layers: Sequence[ControlLayer], checkpoints: JobCheckpoints
 ) -> ControlLayer | None:
     """Return the one layer that a job's denoisers follow; None where none of them follows a map.
 
     Raises EngineError(REQUEST_INVALID) where the map lacks, for several, and for one with a mask;
     EngineError(CHECKPOINT_MISMATCH) for a VAE that has no encoder.
     """
-    if not follows_map(checkpoint):
+    if not follows_map(checkpoints):
         return None
+    checkpoint = checkpoints.first
     own = [
         layer
         for layer in layers

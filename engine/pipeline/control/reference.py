@@ -14,6 +14,7 @@ from engine.pipeline.canvas.pictures import as_samples
 from engine.pipeline.control.acting import ActingSteps, acting_steps
 from engine.pipeline.control.fitting import fitted_map
 from engine.pipeline.denoise.passes import DenoisingPass
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.ranges import invalid
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.pipeline.vae.networks import VaeNetworks
@@ -47,14 +48,13 @@ class ReadReference:
 
 
 def require_reference(
-    layer: ControlLayer, request: ResolvedRequest, checkpoint: IdentifiedCheckpoint
+    layer: ControlLayer, request: ResolvedRequest, checkpoints: JobCheckpoints
 ) -> None:
     """Raise EngineError(REQUEST_INVALID) for a reference that cannot act.
 
     Raises EngineError(CHECKPOINT_MISMATCH) for a VAE that has no encoder.
     """
-    every = (checkpoint, *filter(None, checkpoint.second_checkpoints))
-    for used in every:
+    for used in checkpoints.runs:
         if OptionalSetting.REFERENCE_ATTENTION not in used.architecture.features.options:
             raise invalid(
                 sentence("{model} cannot attend to a reference picture.", model=used.path.name),
@@ -81,15 +81,13 @@ def require_reference(
         )
 
 
-def with_reference(
-    checkpoint: IdentifiedCheckpoint, read: ReadReference | None
-) -> IdentifiedCheckpoint:
-    """Return a checkpoint whose denoisers, but the refiner's, attend to the reference.
+def with_reference(checkpoints: JobCheckpoints, read: ReadReference | None) -> JobCheckpoints:
+    """Return checkpoints whose denoisers, but the refiner's, attend to the reference.
 
-    It is itself without a reference, or where its weight leaves it no layer.
+    They are the same without a reference, or where its weight leaves it no layer.
     """
     if read is None:
-        return checkpoint
+        return checkpoints
     weight = read.layer.weight
 
     def attending(one: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
@@ -97,7 +95,7 @@ def with_reference(
         form = ReferenceForm(layers) if layers else None
         return one.with_changes(replace(one.changes, reference=form))
 
-    return checkpoint.with_each(attending, refiner=False)
+    return checkpoints.with_each(attending, refiner=False)
 
 
 @dataclass(slots=True, eq=False)

@@ -29,6 +29,7 @@ from engine.pipeline.denoise.segments import (
 from engine.pipeline.denoise.tiles import Tile, latent_tiles
 from engine.pipeline.enlarge.second_runs import SecondRun, second_runs
 from engine.pipeline.forecast import Run
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.ranges import invalid
 
 
@@ -232,7 +233,7 @@ class DenoisingPass:
 
 
 def passes_of(
-    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, *, redraws: bool, masks: bool
+    request: ResolvedRequest, checkpoints: JobCheckpoints, *, redraws: bool, masks: bool
 ) -> tuple[DenoisingPass, ...]:
     """Return the passes of a request, in order.
 
@@ -241,7 +242,7 @@ def passes_of(
     `redraws`: starts from a picture; `masks`: repaints a part of it. Raises
     EngineError(REQUEST_INVALID).
     """
-    later = second_runs(request, checkpoint) if request.second_passes else ()
+    later = second_runs(request, checkpoints) if request.second_passes else ()
     if later and masks:
         raise invalid(
             sentence("A picture of which a part is painted has no second passes."),
@@ -252,9 +253,9 @@ def passes_of(
             sentence("A picture with seamless edges cannot be redrawn in tiles."),
             sentence("Redraw it whole, or without seamless edges."),
         )
-    denoising = Denoising(request, checkpoint, redraws=redraws, masks=masks)
-    passes = (DenoisingPass(checkpoint, request, denoising), *map(_enlarged, later))
-    refiner, choice, whole = checkpoint.last.refiner, request.refiner, passes[-1]
+    denoising = Denoising(request, checkpoints.first, redraws=redraws, masks=masks)
+    passes = (DenoisingPass(checkpoints.first, request, denoising), *map(_enlarged, later))
+    refiner, choice, whole = checkpoints.refiner, request.refiner, passes[-1]
     if refiner is None or choice is None:
         return passes
     refining = Denoising(whole.request, refiner, redraws=whole.denoising.redraws, masks=masks)

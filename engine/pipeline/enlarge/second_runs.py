@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from engine.api.second_sizes import SecondSize, second_size
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName
 from engine.families.checkpoint import IdentifiedCheckpoint
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.ranges import check_range, invalid
 
 
@@ -41,24 +43,21 @@ class SecondRun:
         return self.wanted.upscaler in LATENT_UPSCALERS
 
 
-def second_runs(
-    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint
-) -> tuple[SecondRun, ...]:
+def second_runs(request: ResolvedRequest, checkpoints: JobCheckpoints) -> tuple[SecondRun, ...]:
     """Return the second passes of a request, in order.
 
     Raises EngineError(REQUEST_INVALID) for sizes that no picture may have, and for a checkpoint
     that edits pictures by instruction.
     """
-    return tuple(_runs(request, checkpoint))
+    return tuple(_runs(request, checkpoints))
 
 
-def _runs(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> Iterator[SecondRun]:
-    size, before = (request.width, request.height), checkpoint
-    chosen_checkpoints = checkpoint.second_checkpoints
+def _runs(request: ResolvedRequest, checkpoints: JobCheckpoints) -> Iterator[SecondRun]:
+    size = request.width, request.height
     drawn = request.steps * SAMPLER_FACTS[request.sampler].evaluations
-    for number, wanted in enumerate(request.second_passes):
-        chosen = chosen_checkpoints[number] if number < len(chosen_checkpoints) else None
-        own = chosen or checkpoint
+    passes, neighbours = request.second_passes, pairwise(checkpoints.runs)
+    every = zip(passes, checkpoints.seconds, neighbours, strict=True)
+    for number, (wanted, chosen, (before, own)) in enumerate(every):
         features = own.architecture.features
         if features.edits:
             what = sentence("{path} edits a picture, and draws none twice.", path=own.path.name)
@@ -71,7 +70,7 @@ def _runs(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> Iterato
             check_range(f"{name} of a second pass", side, MIN_SIDE, MAX_SIDE)
         resolved = _request_of(request, wanted, own, found, chosen)
         yield SecondRun(number, wanted, own, before, resolved, found, drawn)
-        size, before = found.size, own
+        size = found.size
 
 
 def _request_of(

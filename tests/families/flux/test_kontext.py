@@ -19,6 +19,7 @@ from engine.graphs.flux import FluxConfig
 from engine.graphs.flux_positions import rotations, side_by_side
 from engine.metadata.record import read_record
 from engine.pipeline.canvas.references import read_references
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.resolve import resolve
 from tests.families.flux.test_pictures import picture, write_checkpoint
 from tests.pipeline.jobs import a_request
@@ -37,7 +38,7 @@ def reference(path: Path, size: tuple[int, int] = (300, 100), seed: int = 1) -> 
 
 def resolved(checkpoint: IdentifiedCheckpoint, **changes: object) -> ResolvedRequest:
     asked: dict[str, object] = {"width": None, "height": None} | changes
-    return resolve(a_request(checkpoint.path, **asked), checkpoint)
+    return resolve(a_request(checkpoint.path, **asked), JobCheckpoints(checkpoint))
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from engine.jobs.job_plan import plan_job
 from engine.jobs.services import JobServices
 from engine.memory.plan import WeightPlacement
 from engine.metadata.record import read_record
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve, resolve_job
 from engine.sampling.noise import picture_noise
@@ -157,7 +158,7 @@ def pixels_by_hand(
 ) -> NDArray[np.int64]:
     backend = CpuBackend()
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
-    resolved, parts = resolve(request, checkpoint), checkpoint.architecture
+    resolved, parts = resolve(request, JobCheckpoints(checkpoint)), checkpoint.architecture
 
     def run(network: Network, **feeds: Array) -> Array:
         session = compiler.load(
@@ -291,7 +292,7 @@ def test_a_picture_that_is_inpainted_changes_under_the_mask_alone(
 def test_a_plan_knows_its_networks_and_the_bytes_of_its_weights(file: Path, tmp_path: Path) -> None:
     checkpoint, backend = identify(file), CpuBackend()
     services = JobServices.in_cache(tmp_path / "cache")
-    read = read_job(resolve_job(a_request(file), checkpoint))
+    read = read_job(resolve_job(a_request(file), JobCheckpoints(checkpoint)))
     candidate = Candidate(backend, backend.probe()[0])
     plan = plan_job(read, candidate, services, MemoryAllowance())
     weights = sum(

@@ -35,6 +35,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place
 from engine.pipeline.read_job import read_job
@@ -127,7 +128,7 @@ class Safelight:
     def render(self, asked: Asked, picture: Picture, checkpoint: Path) -> NDArray[np.uint8]:
         """The picture, uint8 [H, W, 3]."""
         request = request_of(asked, picture, checkpoint, self._init)
-        known = identify(checkpoint)
+        known = JobCheckpoints(identify(checkpoint))
         resolved = resolve(request, known)
         stages = make_stages(
             self._backend,
