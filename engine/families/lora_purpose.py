@@ -136,8 +136,10 @@ def _by_keys(file: LoraFile) -> LoraPurpose | None:
     fitting = [(family, words) for family, words in claims if words]
     if not fitting:
         return None
+    *most, last = (family.title for family, _ in fitting)
+    titles = f"{', '.join(most)} or {last}" if most else last
     return LoraPurpose(
-        f"a LoRA for {' or '.join(family.title for family, _ in fitting)}",
+        f"a LoRA for {titles}",
         families=tuple(family.name for family, _ in fitting),
         evidence=fitting[0][1],
     )

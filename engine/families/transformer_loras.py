@@ -124,5 +124,7 @@ TRANSFORMER_LORAS = (
         "a T5 text encoder",
         "encoder_block_",
         r"encoder_block_\d+_layer_\d_(?:SelfAttention|DenseReluDense)_",
+        *_FLUX,
+        "sd3",
     ),
 )

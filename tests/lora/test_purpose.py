@@ -87,11 +87,29 @@ OURS = {
         ("sd1",),
     ),
     "a text encoder of SD 2": Case(low_rank(_TEXT, 1024, 1024), "a LoRA for SD 2.x", ("sd2",)),
+    "CLIP ViT-L alone, which four families have": Case(
+        low_rank(_TEXT.replace("te_", "te1_"), 768, 768),
+        "a LoRA for SD 1.x, SDXL, Flux.1 or SD 3.x",
+        ("sd1", "sdxl", "flux1", "sd3"),
+    ),
     "two text encoders": Case(
-        low_rank("lora_te1_text_model_encoder_layers_3_self_attn_q_proj", 768, 768)
-        | low_rank("lora_te2_text_model_encoder_layers_3_self_attn_q_proj", 1280, 1280),
+        low_rank(_TEXT.replace("te_", "te1_"), 768, 768)
+        | low_rank(_TEXT.replace("te_", "te2_"), 1280, 1280),
+        "a LoRA for SDXL or SD 3.x",
+        ("sdxl", "sd3"),
+    ),
+    "two text encoders and a UNet": Case(
+        low_rank(_TEXT.replace("te_", "te1_"), 768, 768)
+        | low_rank(_TEXT.replace("te_", "te2_"), 1280, 1280)
+        | low_rank("lora_unet_mid_block_attentions_0_proj_in", 1280, 1280),
         "a LoRA for SDXL",
         ("sdxl",),
+    ),
+    "T5 alone or with CLIP": Case(
+        low_rank("lora_te3_encoder_block_0_layer_0_SelfAttention_q", 4096, 4096)
+        | low_rank(_TEXT.replace("te_", "te1_"), 768, 768),
+        "a LoRA for a T5 text encoder",
+        ("flux1", "chroma", "sd3"),
     ),
     "metadata": Case(
         low_rank("lora_unet_mid_block_attentions_0_proj_out", 1280, 1280),

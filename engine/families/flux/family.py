@@ -133,6 +133,7 @@ class Flux1(FlowFamily):
     lone_part_uses: ClassVar = _LONE_PARTS
     transformer_signs: ClassVar = _SIGNS
     foreign_signs: ClassVar = _OTHERS
+    clip_widths: ClassVar = (768,)
 
     def variant_of_pipeline(self, pipeline: str) -> str | None:
         """Return the variant of folders with the diffusers pipeline class `pipeline`, if known."""

@@ -80,6 +80,7 @@ class StableDiffusion3(FlowFamily):
         LonePart.CLIP_TEXT_ENCODER: (_L, _G),
         LonePart.T5_TEXT_ENCODER: (_T5,),
     }
+    clip_widths: ClassVar = (768, 1280)
     transformer_signs: ClassVar = (
         (
             "joint_blocks.0.x_block.attn.qkv.weight [",

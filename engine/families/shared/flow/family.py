@@ -27,6 +27,7 @@ from engine.families.family import Family
 from engine.families.foreign_kind import ForeignKind, LonePart
 from engine.families.latents import LatentFormat
 from engine.families.listing import Listing
+from engine.families.shared.clip.lora_signs import clip_evidence
 from engine.families.shared.flow.fitting import FLOW_FACTS
 from engine.families.shared.keys.layout import CanonicalWeights, KeyLayout
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
@@ -70,6 +71,8 @@ class FlowFamily(Family):
     # one for each layout. A file with any of `foreign_signs` is of another family.
     transformer_signs: ClassVar[Sequence[Sequence[str]]]
     foreign_signs: ClassVar[Sequence[str]] = ()
+    # The widths of its CLIP encoders, in order: LoRAs of these alone fit several families.
+    clip_widths: ClassVar[tuple[int, ...]] = ()
 
     @abstractmethod
     def transformer_words(self, config: object) -> Sentence | None:
@@ -90,6 +93,10 @@ class FlowFamily(Family):
     def matches_base_model(self, base_model: str) -> bool:
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return self.base_models.match(base_model) is not None
+
+    def lora_evidence(self, listing: str) -> str | None:
+        """Return the evidence that a LoRA of text encoders alone is for this family, or None."""
+        return clip_evidence(listing, self.clip_widths)
 
     def recognise(self, listing: Listing) -> str | None:
         """Describe the transformer of a file of this family; None for all other files."""

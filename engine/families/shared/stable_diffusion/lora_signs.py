@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.families.shared.clip.lora_signs import clip_facts
+
 _CONTEXT = re.compile(r"attn2_to_[kv] \[[\d?]+,(\d+)\]")
 # The levels of a UNet, by diffusers' names; in the original layout three blocks make a level.
 _LEVEL = re.compile(r"(?:down|up)_blocks_(\d)_(?:attentions|resnets|downsamplers|upsamplers)_")
@@ -15,11 +17,6 @@ _DEPTH = re.compile(
 _CONVOLUTION = re.compile(
     r"(?:attentions_\d|put_blocks_\d+_1|middle_block_1)_proj_(?:in|out) \[[\d?]+,[\d?]+\] 4d"
 )
-_TEXT = re.compile(
-    r"(?:encoder_layers_\d+_self_attn_(?:[qkv]_proj|to_[qkv])|encoder_layers_\d+_mlp_fc1"
-    r"|resblocks_\d+_mlp_c_fc) \[[\d?]+,(\d+)\]"
-)
-_SECOND_TEXT = re.compile(r"\n(?:lora_te2|lycoris_te2|text_encoder_2|clip_g)_")
 _BLOCKS_OF_A_LEVEL = 3
 
 
@@ -63,10 +60,7 @@ class LoraSigns:
         # Of a linear layer and of some types' factors for a convolution the tensors look alike.
         if self.attends_first and _CONVOLUTION.search(listing):
             yield "projections by convolution", self.convolutional
-        for width in sorted({int(found[1]) for found in _TEXT.finditer(listing)}):
-            yield f"a text encoder {width} wide", width in self.text_widths
-        if _SECOND_TEXT.search(listing):
-            yield "two text encoders", len(self.text_widths) > 1
+        yield from clip_facts(listing, self.text_widths)
 
 
 def _levels(listing: str) -> int:
