@@ -70,7 +70,8 @@ TRANSFORMER_LORAS = (
     _row("Flux.2", "_linear1 ", rf"{_STREAMS}linear1 \[(?:27648|36864|55296),", "flux2"),
     _row("Flux.2", "_mlp_0 ", rf"{_STREAMS}(?:img|txt)_mlp_0 \[(?:18432|24576|36864),", "flux2"),
     _row("Flux.1", "le_blocks_", rf"{_STREAMS}processor_", "flux1"),
-    _row("Flux.1", "_lin", rf"{_STREAMS}(?:img_|txt_)?{_MODULATION}", "flux1"),
+    # Chroma takes all of such a file but the modulations, which it has not.
+    _row("Flux.1", "_lin", rf"{_STREAMS}(?:img_|txt_)?{_MODULATION}", *_FLUX),
     _row("Flux.1 or Chroma", "le_blocks_", rf"{_STREAMS}(?:(?:img|txt)_mlp|linear[12] )", *_FLUX),
     _row(
         "Flux.1, Chroma or Flux.2", "le_blocks_", rf"{_STREAMS}(?:img_|txt_|norm_)", *_FLUX, "flux2"
@@ -85,7 +86,7 @@ TRANSFORMER_LORAS = (
     ),
     _row("AuraFlow", "_blocks_", r"joint_transformer_blocks_\d+_"),
     _row("AuraFlow", "le_layers_", r"(?:double|single)_layers_\d+_"),
-    _row("Flux.1", "single_", rf"{_SINGLE}norm_linear ", "flux1"),
+    _row("Flux.1", "single_", rf"{_SINGLE}norm_linear ", *_FLUX),
     _row(
         "Flux.1 or Chroma",
         "single_",

@@ -25,7 +25,7 @@ from engine.lora.folder import LoraLookup
 from engine.lora.layers import LayerTable
 from engine.pipeline.found_loras import use_of
 from engine.pipeline.lora_patches import ActingLora
-from engine.pipeline.loras import JobLoras
+from engine.pipeline.loras import JobLoras, unapplied
 from engine.weights.patched import PatchedWeight
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
@@ -371,6 +371,26 @@ def test_a_lora_for_another_family_is_refused_by_name(
     with pytest.raises(EngineError, match=words) as caught:
         picture(transformer(written), written.parts, path)
     assert caught.value.code is ErrorCode.LORA_MISMATCH
+
+
+def test_a_lora_of_flux_acts_on_chroma_without_its_modulations(
+    written: Written, tmp_path: Path
+) -> None:
+    if written.model.family != "chroma":
+        return
+    known, unknown = "double_blocks_0_img_mlp_2", "double_blocks_0_img_mod_lin"
+    arrays: dict[str, Array] = {}
+    for layer, out in ((known, WIDE), (unknown, 6 * WIDE)):
+        into = written.model.transformer["double_blocks.0.img_mlp.2.weight"][1]
+        arrays[f"lora_unet_{layer}.lora_up.weight"] = np.ones((out, RANK), np.float32)
+        arrays[f"lora_unet_{layer}.lora_down.weight"] = np.ones(
+            (RANK, into if layer == known else WIDE), np.float32
+        )
+    write_arrays(tmp_path / "lora.safetensors", arrays)
+    fitted = fit_lora(read_lora(read_index(tmp_path / "lora.safetensors")), whole(written))
+    assert [one.target.layer for one in fitted.modules] == ["transformer_blocks.0.ff.net.2"]
+    assert set(fitted.unused) == {key for key in arrays if unknown in key}
+    assert str(unapplied(fitted).text).startswith("2 of the 4 keys")
 
 
 @pytest.mark.parametrize("made_for", MODELS)

@@ -111,6 +111,11 @@ OURS = {
         "a LoRA for a T5 text encoder",
         ("flux1", "chroma", "sd3"),
     ),
+    "modulations of Flux.1": Case(
+        low_rank("lora_unet_double_blocks_3_img_mod_lin", 18432, 3072),
+        "a LoRA for Flux.1",
+        ("flux1", "chroma"),
+    ),
     "metadata": Case(
         low_rank("lora_unet_mid_block_attentions_0_proj_out", 1280, 1280),
         "a LoRA for SDXL",
