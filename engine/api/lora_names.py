@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Generic, TypeVar
 
-_PICKLES = (".pt", ".ckpt")
-# The suffixes that A1111 lists, and safetensors' short one.
+# diffusers' first LoRAs are .bin files.
+_PICKLES = (".pt", ".ckpt", ".bin", ".pth")
+# The suffixes that A1111 and ComfyUI list.
 LORA_SUFFIXES = frozenset({".safetensors", ".sft", *_PICKLES})
 # diffusers saves a LoRA under this name in a folder of its own, whose name is the LoRA's.
 _DIFFUSERS_STEM = "pytorch_lora_weights"

@@ -7,9 +7,8 @@ import msgspec
 from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.sentences import Text
 
-# The suffixes of the files in a list of models, in lower case. Upscalers, ControlNets and
-# IP-Adapters are often PyTorch's files of the last two.
-MODEL_SUFFIXES = LORA_SUFFIXES | {".gguf", ".pth", ".bin"}
+# The suffixes of the files in a list of models, in lower case.
+MODEL_SUFFIXES = LORA_SUFFIXES | {".gguf"}
 
 
 class ModelKind(StrEnum):

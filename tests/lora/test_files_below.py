@@ -22,7 +22,9 @@ def put(path: Path, content: str = "x") -> Path:
 def test_files_of_all_subfolders_are_listed_by_their_paths_below_the_folder(tmp_path: Path) -> None:
     for name in ("b.safetensors", "styles/ink.SAFETENSORS", "a.pt", "notes.txt", ".git/c.pt"):
         put(tmp_path / name)
-    assert [one.name for one in listed(tmp_path)] == ["a", "b", "styles/ink"]
+    put(tmp_path / "old" / "pytorch_lora_weights.bin")
+    names = ["a", "b", "old/pytorch_lora_weights", "styles/ink"]
+    assert [one.name for one in listed(tmp_path)] == names
 
 
 def test_a_missing_folder_is_left_out_and_one_that_is_named_twice_is_listed_once(

@@ -105,8 +105,9 @@ def test_the_safetensors_file_comes_before_another_of_its_name(tmp_path: Path) -
     assert found(tmp_path, "ink") == "ink.safetensors"
 
 
-def test_a_folder_of_diffusers_names_its_file(tmp_path: Path) -> None:
-    path = "ink/pytorch_lora_weights.safetensors"
+@pytest.mark.parametrize("suffix", ["safetensors", "bin"])
+def test_a_folder_of_diffusers_names_its_file(suffix: str, tmp_path: Path) -> None:
+    path = f"ink/pytorch_lora_weights.{suffix}"
     write(tmp_path / path)
     for name in ("ink", "ink/pytorch_lora_weights", path, "pytorch_lora_weights"):
         assert found(tmp_path, name) == path

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # The most characters of a menu's line.
 _MOST_CHARACTERS = 80
 # What file dialogs offer.
-LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt)"
+LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt *.bin *.pth)"
 
 
 class LoraPanel(CardList[LoraRowPanel]):
