@@ -11,7 +11,11 @@ import msgspec
 
 from engine.api.lora_files import LoraInfo
 from engine.api.lora_names import LORA_SUFFIXES
+from engine.families.file_contents import recognition_rules
+from engine.families.registry import FAMILIES
 from engine.jobs.description_parts import MOST_FILES, parts_of, read_in_parts
+from engine.jobs.lora_descriptions import __name__ as describing
+from engine.lora.facts import __name__ as loras
 from engine.lora.files_below import ListedFile, list_below, list_one
 from engine.lora.listed_facts import ListedFacts
 
@@ -27,6 +31,8 @@ class LoraIndex:
     def __init__(self, known: ListedFacts, describe: Describe) -> None:
         """`known` are the facts that were found out before, and keep those that are new."""
         self._known, self._describe = known, describe
+        # The digest of the code that describes files: after an update they are read again.
+        self._rules = ""
 
     def list(self, folders: Iterable[Path]) -> Generator[Part, None, tuple[str, ...]]:
         """Yield all files below the folders, those whose facts are unknown as not read.
@@ -35,6 +41,7 @@ class LoraIndex:
         folders that were looked through.
         """
         self._known.refresh()
+        self._rules = recognition_rules((*FAMILIES.modules, describing, loras))
         unread: list[ListedFile] = []
         looked_through: list[str] = []
         present: set[str] = set()
@@ -43,7 +50,8 @@ class LoraIndex:
             infos: list[LoraInfo] = []
             for listed in folder.files[: MOST_FILES - len(present)]:
                 present.add(listed.path)
-                info = self._known.of(listed).info
+                facts = self._known.of(listed)
+                info = facts.info if facts.info_rules == self._rules else None
                 if info is None:
                     unread.append(listed)
                 infos.append(_bare(listed) if info is None else _placed(info, listed))
@@ -63,7 +71,7 @@ class LoraIndex:
     def _read(self, listed: ListedFile) -> LoraInfo:
         """Open a file and note the facts about it."""
         info = self._described(listed)
-        self._known.note(listed, info=info)
+        self._known.note(listed, info=info, info_rules=self._rules)
         return info
 
     def _described(self, listed: ListedFile) -> LoraInfo:

@@ -35,7 +35,9 @@ class KnownFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The facts about a file; None: not found out yet."""
 
     names: FileNames | None = None
+    # The file in the list of LoRAs, and the digest of the code that described it.
     info: LoraInfo | None = None
+    info_rules: str = ""
     # The file in the list of all models, and the digest of the code that recognised it.
     model: ModelInfo | None = None
     rules: str = ""
@@ -99,6 +101,7 @@ class ListedFacts:
         *,
         names: FileNames | None = None,
         info: LoraInfo | None = None,
+        info_rules: str | None = None,
         model: ModelInfo | None = None,
         rules: str | None = None,
         hashes: LoraHashes | None = None,
@@ -107,7 +110,14 @@ class ListedFacts:
         now = self._clock()
         if not all(is_settled(stamp, now) for stamp in (listed.stamp, *listed.cards)):
             return
-        found = {"names": names, "info": info, "model": model, "rules": rules, "hashes": hashes}
+        found = {
+            "names": names,
+            "info": info,
+            "info_rules": info_rules,
+            "model": model,
+            "rules": rules,
+            "hashes": hashes,
+        }
         changes = {name: fact for name, fact in found.items() if fact is not None}
         with self._lock:
             facts = msgspec.structs.replace(self._facts(listed), **changes)

@@ -7,7 +7,7 @@ import pytest
 
 from engine.api.lora_files import LoraInfo
 from engine.checkpoints.known_files import SETTLED_NS
-from engine.jobs import description_parts
+from engine.jobs import description_parts, lora_index
 from engine.jobs.description_parts import CHUNK
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex, Part
@@ -122,6 +122,16 @@ def test_an_unchanged_file_is_not_opened_by_a_later_start(
     assert reader.opened == ["a"]
     assert last(make(), loras) == first
     assert reader.opened == ["a"]
+
+
+def test_files_are_described_anew_by_other_code(
+    loras: Path, make: Callable[[], LoraIndex], reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_sparse(loras / "a.safetensors", KEYS)
+    last(make(), loras)
+    monkeypatch.setattr(lora_index, "recognition_rules", "another".join)
+    last(make(), loras)
+    assert reader.opened == ["a", "a"]
 
 
 def test_a_new_a_changed_and_a_removed_file_are_noticed(
