@@ -49,8 +49,8 @@ _DIFFUSERS = re.compile(
 # xlabs, whose attention's processors have a change for each of two streams.
 _XLABS = re.compile(r"(?P<layer>.+\.processor\.\w+_lora[12])\.(?P<side>down|up)\.weight")
 _MAGNITUDE = re.compile(r"(?P<layer>.+)\.lora_magnitude_vector(?:\.[^.]+)??(?:\.weight)?")
-# Kohya's parts without the last word, as some converters write them.
-_SHORT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>up|down)")
+# Kohya's parts without the last word, as some converters write them, or with PEFT's adapter.
+_SHORT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>up|down)(?:\.default\.weight)?")
 # Norms of queries and keys that control-LoRAs of Flux.1 replace: Black Forest Labs', and those that
 # diffusers saves (`convert_lora_bfl_control` in ComfyUI's `comfy/lora_convert.py`).
 _NORM = re.compile(

@@ -115,14 +115,16 @@ def spelled(layer: str) -> str:
 def fit(file: LoraFile, table: LayerTable) -> FittedLora:
     """Match the modules of a file with the layers of a checkpoint, each layer at most once.
 
-    Where a file names a layer in two dialects, the name that comes first counts. A module whose
-    sizes are other than the layer's does not fit: a UNet for inpainting has more input channels.
+    Where a file names a layer in two dialects, the name that comes first counts; where it has a
+    joined layer and its parts, the joined one: SimpleTuner writes parts that change nothing beside
+    it. A module whose sizes are other than the layer's does not fit: a UNet for inpainting has more
+    input channels.
     """
-    modules: list[FittedModule] = []
-    applied: set[str] = set()
+    places = {module.layer: table.find(module.layer) for module in file.modules}
+    fitted: dict[str, list[FittedModule]] = {}
     changed = _Changed()
-    for module in file.modules:
-        targets = table.find(module.layer)
+    for module in sorted(file.modules, key=lambda module: len(places[module.layer]) < 2):
+        targets = places[module.layer]
         if not targets or not is_known(module) or any(map(changed.overlaps, targets)):
             continue
         shape = _shape(targets)
@@ -130,11 +132,12 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
             continue
         for target in targets:
             changed.add(target)
-        modules += (FittedModule(target, module, shape) for target in targets)
-        applied.update(file.keys[module.layer])
+        fitted[module.layer] = [FittedModule(target, module, shape) for target in targets]
+    applied = {key for layer in fitted for key in file.keys[layer]}
     bundled = {key for embedding in file.embeddings for key in embedding.keys}
     unused = (key for key in file.tensors if key not in applied and key not in bundled)
-    return FittedLora(file, tuple(modules), tuple(unused))
+    in_order = (one for module in file.modules for one in fitted.get(module.layer, ()))
+    return FittedLora(file, tuple(in_order), tuple(unused))
 
 
 def _shape(targets: Sequence[Target]) -> tuple[int, ...]:

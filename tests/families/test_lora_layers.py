@@ -173,11 +173,13 @@ def test_a_layer_is_found_by_the_names_of_trainers(written: Written) -> None:
         spelled = original.replace(".", "_"), canonical.replace(".", "_")
         for name in (
             f"lora_unet_{spelled[0]}",
+            f"lora_unet__{spelled[1]}",
             f"diffusion_model.{original}",
             f"transformer.{canonical}",
             f"lora_transformer_{spelled[1]}",
             f"lycoris_{spelled[1]}",
             f"base_model.model.{canonical}",
+            f"transformer.base_model.model.{canonical}",
             canonical,
         ):
             (target,) = layers.find(name)
@@ -195,6 +197,69 @@ def test_a_joined_layer_changes_its_parts_in_order(written: Written) -> None:
         assert found == {
             layer: (start * WIDE, stop * WIDE) for layer, (start, stop) in parts.items()
         }
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "layers"),
+    [
+        ("zimage", "layers.0.attention.to_qkv", [f"layers.0.attention.to_{one}" for one in "qkv"]),
+        (
+            "flux2",
+            "transformer_blocks.0.attn.to_added_qkv",
+            [f"transformer_blocks.0.attn.add_{one}_proj" for one in "qkv"],
+        ),
+        (
+            "chroma",
+            "single_transformer_blocks.0.attn.to_qkv",
+            [f"single_transformer_blocks.0.attn.to_{one}" for one in "qkv"],
+        ),
+        (
+            "sd3",
+            "transformer_blocks.0.attn2.to_qkv",
+            [f"transformer_blocks.0.attn2.to_{one}" for one in "qkv"],
+        ),
+        # Nothing reads the queries of the last block's text.
+        (
+            "sd3",
+            "transformer_blocks.1.attn.to_added_qkv",
+            [f"transformer_blocks.1.attn.add_{one}_proj" for one in "kv"],
+        ),
+    ],
+)
+def test_projections_that_diffusers_joins_are_found(
+    written: Written, family: str, name: str, layers: list[str]
+) -> None:
+    """SimpleTuner's files, with `fused_qkv_projections`."""
+    if written.model.family == family:
+        found = table(written).find(f"lycoris_{name.replace('.', '_')}")
+        starts = range(3 - len(layers), 3)
+        assert [(one.layer, one.part) for one in found] == [
+            (layer, (start * WIDE, (start + 1) * WIDE))
+            for layer, start in zip(layers, starts, strict=True)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "layer"),
+    [
+        *(
+            (family, f"{block}.norm.key_norm", f"{canonical}.attn.norm_{kind}")
+            for family in ("chroma", "flux2")
+            for block, canonical, kind in (
+                ("double_blocks.0.img_attn", "transformer_blocks.0", "k"),
+                ("double_blocks.0.txt_attn", "transformer_blocks.0", "added_k"),
+                ("single_blocks.0", "single_transformer_blocks.0", "k"),
+            )
+        ),
+        ("flux2", "sformer_blocks.0.attn.to_k", "transformer_blocks.0.attn.to_k"),
+    ],
+)
+def test_norms_and_cut_names_are_found(
+    written: Written, family: str, name: str, layer: str
+) -> None:
+    if written.model.family == family:
+        (target,) = table(written).find(f"diffusion_model.{name}")
+        assert (target.component, target.layer) == ("denoiser", layer)
 
 
 @pytest.mark.parametrize(

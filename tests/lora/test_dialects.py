@@ -40,6 +40,7 @@ KEYS = {
     ),
     "base_model.model.a.lora_B.default_0.bias": ("base_model.model.a", "lora_up.bias"),
     "a.to_k.lora_A": ("a.to_k", "lora_down.weight"),
+    "a.to_k.lora_down.default.weight": ("a.to_k", "lora_down.weight"),
     "a.to_k.lora_magnitude_vector.default.weight": ("a.to_k", "lora_magnitude_vector"),
     "a.to_k.hada_w1_a.default": ("a.to_k", "hada_w1_a"),
     "a.to_k.oft_R.default.weight": ("a.to_k", "oft_R.weight"),

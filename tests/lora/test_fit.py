@@ -16,7 +16,8 @@ FUSED = tuple(
     for place, name in enumerate("qkv")
 )
 THIRD = (Target("te", "in_proj", (3 * EACH, INTO), rows=(EACH, 2 * EACH)),)
-TABLE = LayerTable({"": ("te",)}, {"te": {"fused": FUSED, "third": THIRD}})
+PART = (Target("te", "k", (EACH, INTO)),)
+TABLE = LayerTable({"": ("te",)}, {"te": {"fused": FUSED, "third": THIRD, "part": PART}})
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,17 @@ def test_changes_of_a_fused_layer_are_checked_by_its_own_shape(
     assert one.shape == (out, INTO)
     with pytest.raises(EngineError, match=rf"do not fit the weight \[{out}, {INTO}\]"):
         patches_of(one.module, 1.0, shape=one.shape)
+
+
+@pytest.mark.parametrize("order", [("part", "fused"), ("fused", "part")])
+def test_a_fused_layer_counts_before_its_parts(order: tuple[str, ...], tmp_path: Path) -> None:
+    """SimpleTuner writes parts that change nothing beside it."""
+    outputs = {"fused": 3 * EACH, "part": EACH}
+    keys = {
+        key: shape
+        for layer in order
+        for key, shape in low_rank(layer, outputs[layer], INTO, RANK).items()
+    }
+    fitted = fit(lora_file(tmp_path / "x.safetensors", keys), TABLE)
+    assert [one.target.layer for one in fitted.modules] == ["q", "k", "v"]
+    assert set(fitted.unused) == set(low_rank("part", 0, 0))

@@ -11,6 +11,7 @@ from engine.families.shared.flow.lora_layers import (
     own_names,
 )
 from engine.families.shared.flux.keys import JOINED, LAYERS, MODULES
+from engine.families.shared.flux.lora_names import norm_names
 from engine.graphs.chroma import APPROXIMATOR
 from engine.lora.layers import LayerTable, Target
 
@@ -27,4 +28,5 @@ def chroma_lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
 
 
 def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
-    return own_names(targets) | dict(_ORIGINAL.of(targets)) | dict(omi_names(targets))
+    names = own_names(targets) | dict(norm_names(targets, LAYERS))
+    return names | dict(_ORIGINAL.of(targets)) | dict(omi_names(targets))

@@ -1,6 +1,6 @@
 """The layers of Flux.1 under the names of LoRA files' dialects, xlabs' among them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.lora_names import clip_names
@@ -16,6 +16,7 @@ from engine.families.shared.flow.lora_layers import (
     t5_prefixes,
 )
 from engine.families.shared.flux.keys import JOINED, LAYERS, MODULES
+from engine.families.shared.flux.lora_names import norm_names
 from engine.lora.layers import LayerTable, Target
 
 ORIGINAL = OriginalNames(MODULES, LAYERS, JOINED)
@@ -36,7 +37,6 @@ _XLABS = {
 # The parts of a single block's joined layer that xlabs changes.
 _XLABS_SINGLE, _FIRST = ".processor.qkv", ".linear1"
 _ATTENDING = 3
-_BLOCKS = {"transformer_blocks": "double_blocks", "single_transformer_blocks": "single_blocks"}
 
 
 def flux_lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
@@ -48,7 +48,7 @@ def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target,
     """Return the targets by diffusers' names, the original ones and those of xlabs."""
     names = own_names(targets)
     names |= dict(halves(targets, "norm_out", "final_layer.adaLN_modulation.1"))
-    names |= dict(_norms(targets)) | dict(omi_names(targets))
+    names |= dict(norm_names(targets, LAYERS)) | dict(omi_names(targets))
     for original, found in ORIGINAL.of(targets):
         names[original] = found
         for leaf, other in _XLABS.items():
@@ -57,17 +57,3 @@ def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target,
         if original.endswith(_FIRST):
             names[original.removesuffix(_FIRST) + _XLABS_SINGLE] = found[:_ATTENDING]
     return names
-
-
-def _norms(targets: Mapping[str, Target]) -> Iterator[tuple[str, tuple[Target, ...]]]:
-    """Yield the norms of queries and keys by their original names, without the name of the scale.
-
-    Those of double blocks say whether they are of the picture or of the text.
-    """
-    for layer, target in targets.items():
-        top, _, rest = layer.partition(".")
-        number, _, leaf = rest.partition(".")
-        for original, canonical in LAYERS.items():
-            is_double = "_attn." in original
-            if canonical == f".{leaf}.weight" and is_double is (top == "transformer_blocks"):
-                yield f"{_BLOCKS[top]}.{number}{original.removesuffix('.scale')}", (target,)

@@ -12,9 +12,13 @@ from engine.families.shared.flow.lora_layers import (
     own_names,
 )
 from engine.families.shared.flux.keys import JOINED_ATTENTION
+from engine.families.shared.flux.lora_names import norm_names
 from engine.lora.layers import LayerTable, Target
 
 _ORIGINAL = OriginalNames(MODULES, LAYERS, JOINED_ATTENTION)
+# Some files have double blocks as `sformer_blocks` (diffusers,
+# `_convert_non_diffusers_flux2_lora_to_diffusers`).
+_CUT = "tran"
 _ENCODERS = {Component.TEXT_ENCODER: lone_qwen3("qwen3_4b", "qwen3_8b")}
 
 
@@ -24,5 +28,10 @@ def flux2_lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
 
 
 def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
+    own = own_names(targets)
+    cut = {
+        layer.removeprefix(_CUT): found for layer, found in own.items() if layer.startswith(_CUT)
+    }
     last = halves(targets, "norm_out", "final_layer.adaLN_modulation.1")
-    return own_names(targets) | dict(_ORIGINAL.of(targets)) | dict(last)
+    names = own | cut | dict(_ORIGINAL.of(targets)) | dict(last)
+    return names | dict(norm_names(targets, LAYERS))

@@ -19,16 +19,19 @@ Targets = Mapping[str, Target]
 # The targets of each layer under all its names, from those by canonical layer name.
 Names = Callable[[Targets], Mapping[str, tuple[Target, ...]]]
 
-# Prefixes with `_` for each dot: of kohya and LyCORIS, of OneTrainer, of diffusers, of PEFT around
-# one network or around all, of the original checkpoints (AI-toolkit), and none.
+# Prefixes with `_` for each dot: of kohya (twice its dot where the whole network was taken for a
+# block) and LyCORIS, of OneTrainer, of diffusers, of PEFT around one network or around all, of
+# SimpleTuner's first files around PEFT's, of the original checkpoints (AI-toolkit), and none.
 _DENOISER_PREFIXES = (
     "lora_unet_",
+    "lora_unet__",
     "lycoris_",
     "lycoris_unet_",
     "lora_transformer_",
     "transformer_",
     "base_model_model_",
     "base_model_model_transformer_",
+    "transformer_base_model_model_",
     "diffusion_model_",
     "model_diffusion_model_",
     "unet_",
@@ -44,6 +47,11 @@ FIRST_PREFIXES = (
     "base_model_model_text_encoder_",
 )
 CLIP_L_PREFIXES = (*FIRST_PREFIXES, "text_encoders_clip_l_transformer_", "clip_l_")
+# The parts of each.
+_FUSED = {
+    "to_qkv": ("to_q", "to_k", "to_v"),
+    "to_added_qkv": ("add_q_proj", "add_k_proj", "add_v_proj"),
+}
 _T5 = "t5xxl"
 # OMI's name of T5.
 _OMI_T5 = "t5_"
@@ -78,6 +86,18 @@ def own_names(targets: Targets) -> dict[str, tuple[Target, ...]]:
     return {layer: (target,) for layer, target in targets.items()}
 
 
+def fused_names(targets: Targets) -> Iterator[tuple[str, tuple[Target, ...]]]:
+    """Yield the projections that diffusers joins on request, by the names that it gives them.
+
+    SimpleTuner trains them so (`fused_qkv_projections`).
+    """
+    for layer in targets:
+        stem, _, leaf = layer.rpartition(".")
+        for fused, parts in _FUSED.items():
+            if leaf == parts[-1]:
+                yield f"{stem}.{fused}", joined([targets.get(f"{stem}.{part}") for part in parts])
+
+
 def lone_t5() -> EncoderNames:
     """Return the names of T5 where it is the only encoder."""
     return EncoderNames((*FIRST_PREFIXES, *t5_prefixes()), own_names)
@@ -98,7 +118,11 @@ def layer_table(
     checkpoint: IdentifiedCheckpoint, transformer: Names, encoders: Mapping[Component, EncoderNames]
 ) -> LayerTable:
     """Return the layers of a checkpoint by all names that LoRA files have for them."""
-    denoiser = {Component.DENOISER: EncoderNames(_DENOISER_PREFIXES, transformer)}
+
+    def with_fused(targets: Targets) -> Mapping[str, tuple[Target, ...]]:
+        return dict(fused_names(targets)) | dict(transformer(targets))
+
+    denoiser = {Component.DENOISER: EncoderNames(_DENOISER_PREFIXES, with_fused)}
     every = denoiser | dict(encoders)
     return LayerTable(
         prefixes={

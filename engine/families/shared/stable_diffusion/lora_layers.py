@@ -16,6 +16,7 @@ _UNET_PREFIXES = (
     "oft_unet_",
     "unet_",
     "base_model_model_unet_",
+    "unet_base_model_model_",
     "diffusion_model_",
     "model_diffusion_model_",
 )
