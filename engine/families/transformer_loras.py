@@ -40,6 +40,8 @@ _JOINT = r"(?<!single_)transformer_blocks_\d+_attn_(?:add_[qkv]_proj|to_add_out)
 _BLOCK = r"(?<!single_)(?<!\d_)transformer_blocks_\d+"
 _LAYER = r"(?:layers|noise_refiner|context_refiner)_\d+"
 _FLUX = ("flux1", "chroma")
+# Flux.2 has at most 8 blocks with two streams, Flux.1 and Chroma have 19.
+_DEEP = r"(?:[89]|1[0-8])"
 _FIRST = r"[\n_]blocks_\d+_"
 # Several families share names and sizes.
 _SHARED = "Flux.1, Chroma, Flux.2, Qwen-Image or HunyuanVideo"
@@ -73,6 +75,7 @@ TRANSFORMER_LORAS = (
     # Chroma takes all of such a file but the modulations, which it has not.
     _row("Flux.1", "_lin", rf"{_STREAMS}(?:img_|txt_)?{_MODULATION}", *_FLUX),
     _row("Flux.1 or Chroma", "le_blocks_", rf"{_STREAMS}(?:(?:img|txt)_mlp|linear[12] )", *_FLUX),
+    _row("Flux.1 or Chroma", "double_", rf"double_blocks_{_DEEP}_(?:img|txt)_attn_", *_FLUX),
     _row(
         "Flux.1, Chroma or Flux.2", "le_blocks_", rf"{_STREAMS}(?:img_|txt_|norm_)", *_FLUX, "flux2"
     ),
@@ -96,6 +99,12 @@ TRANSFORMER_LORAS = (
     _row("SD 3", "joint_blocks_", r"joint_blocks_\d+_(?:x|context)_block_", "sd3"),
     _row("SD 3", "add_", rf"{_JOINT} \[(?:1536|2432|\?),", "sd3"),
     _row("SD 3", "_attn", rf"{_BLOCK}_attn2?_(?:to_[qkv]|to_out_0) \[(?:1536|2432),", "sd3"),
+    _row(
+        "Flux.1, Chroma, Qwen-Image or HunyuanVideo",
+        "_attn_",
+        rf"(?<!single_)transformer_blocks_{_DEEP}_attn_\w+ \[3072,",
+        *_FLUX,
+    ),
     _row(_SHARED, "add_", rf"{_JOINT} \[3072,", *_FLUX, "flux2"),
     _row(_SHARED, "_attn_to_", rf"{_BLOCK}_attn_(?:to_[qkv]|to_out_0) \[3072,", *_FLUX, "flux2"),
     _row("HiDream", "_stream_blocks_", r"(?:double|single)_stream_blocks_\d+_"),

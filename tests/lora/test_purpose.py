@@ -126,6 +126,7 @@ OURS = {
 # A layer in kohya's dialect or in PEFT's, its outputs and inputs, and the families that have it.
 KOHYA = {
     "lora_unet_double_blocks_3_img_attn_qkv": (9216, 3072, "Flux.1, Chroma or Flux.2"),
+    "lora_unet_double_blocks_8_img_attn_qkv": (9216, 3072, "Flux.1 or Chroma"),
     "lora_unet_double_blocks_3_img_mod_lin": (18432, 3072, "Flux.1"),
     "lora_unet_double_blocks_3_img_mlp_0": (12288, 3072, "Flux.1 or Chroma"),
     "lora_unet_double_blocks_3_txt_mlp_0": (18432, 3072, "Flux.2"),
@@ -148,6 +149,11 @@ KOHYA = {
 PEFT = {
     "transformer.single_transformer_blocks.3.proj_mlp": (12288, 3072, "Flux.1 or Chroma"),
     "transformer.single_transformer_blocks.3.norm.linear": (9216, 3072, "Flux.1"),
+    "transformer.transformer_blocks.18.attn.to_out.0": (
+        3072,
+        3072,
+        "Flux.1, Chroma, Qwen-Image or HunyuanVideo",
+    ),
     "transformer.transformer_blocks.3.ff.linear_in": (18432, 3072, "Flux.2"),
     "transformer.transformer_blocks.3.attn.to_q": (1536, 1536, "SD 3"),
     "transformer.single_transformer_blocks.3.attn.to_qkv_mlp_proj": (9, 6144, "Flux.2"),
