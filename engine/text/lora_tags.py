@@ -242,11 +242,12 @@ class _TagReader:
         )
 
     def _step(self, text: str | None, otherwise: int) -> int:
-        """Return a number of steps; a number with a decimal point is a fraction of them."""
+        """Return a number of steps; one between 0 and 1 is a fraction of them, at least a step."""
         if text is None:
             return otherwise
         try:
-            return int(float(text) * self._run.steps if "." in text else int(text))
+            number = float(text)
+            return max(1, round(number * self._run.steps)) if 0 < number < 1 else int(number)
         except (ValueError, OverflowError):
             reason = sentence("{text!r} is no number of steps", text=text.strip()[:40])
             raise StrengthError(reason) from None

@@ -221,6 +221,10 @@ def test_times_in_brackets_count_the_steps_that_were_asked_for() -> None:
         ("start=1", range(10)),
         ("stop=1", range(0)),
         ("start=0.5", range(5, 10)),
+        # The extension rounds, to a step at least.
+        ("stop=0.37", range(4)),
+        ("start=0.01", range(10)),
+        ("start=4.0", range(4, 10)),
     ],
 )
 def test_start_and_stop_switch_the_denoisers_strength(text: str, acting: range) -> None:
