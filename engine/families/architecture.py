@@ -264,7 +264,7 @@ class TextAttention:
     context_width: int
 
 
-def _no_block(_layer: str) -> None:
+def _no_block(_component: str, _layer: str) -> None:
     """Return None: the family names no blocks."""
 
 
@@ -278,7 +278,7 @@ class Architecture:
     """The parts that run one checkpoint. Do not call a part whose component is missing.
 
     `lora_layers`: the layers that LoRA files may change, by the names in such files; None for a
-    family that takes no LoRA. `lora_block`: the block of a denoiser's layer by its canonical name,
+    family that takes no LoRA. `lora_block`: the block of a component's layer by its canonical name,
     for LoRAs with a weight for each block; None for a layer in no block. `lora_element`: the name
     in A1111 of a component's layer, parts of which single out layers. `attention`: the layers at
     which image prompts act; None for a family that takes none. `reference_size`: from the width
@@ -294,7 +294,7 @@ class Architecture:
     autoencoder: AutoencoderModel
     previews: PreviewModel
     lora_layers: LayerTable | None = None
-    lora_block: Callable[[str], str | None] = _no_block
+    lora_block: Callable[[str, str], str | None] = _no_block
     lora_element: Callable[[str, str], str] = _own_name
     attention: TextAttention | None = None
     reference_size: Callable[[tuple[int, int]], tuple[int, int]] | None = None

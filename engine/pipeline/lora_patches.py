@@ -16,7 +16,6 @@ from engine.lora.layers import FittedLora, Target
 from engine.lora.patches import is_measured_otherwise, patches_of
 from engine.lora.placed import placed
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
-from engine.text.lora_blocks import BASE
 from engine.text.lora_tags import LoraUse
 from engine.weights.patched import LowRankDifference, Patch, fits
 from engine.weights.side_branches import SideBranches
@@ -76,7 +75,7 @@ class ActingLora:
             target = fitted.target
             if target.component != component.value:
                 continue
-            own = strength * self._factor(checkpoint, component, target.layer)
+            own = strength * self._factor(checkpoint, target)
             patches = patches_of(
                 fitted.module, own, self.rules, shape=fitted.shape, rank=self.use.rank
             )
@@ -96,12 +95,22 @@ class ActingLora:
                 found.setdefault(name, []).append(fitting)
         return found
 
-    def _factor(self, checkpoint: IdentifiedCheckpoint, component: Component, layer: str) -> float:
+    def misses_blocks(self, checkpoint: IdentifiedCheckpoint) -> bool:
+        """Return True if the tag has weights by block for a model with other blocks."""
+        blocks = self.use.blocks
+        if blocks is None or not blocks.changes_blocks:
+            return False
+        targets = (fitted.target for fitted in self.fitted.modules)
+        block_of = checkpoint.architecture.lora_block
+        return all(block_of(one.component, one.layer) not in blocks.blocks for one in targets)
+
+    def _factor(self, checkpoint: IdentifiedCheckpoint, target: Target) -> float:
         if self.use.blocks is None:
             return 1.0
-        architecture = checkpoint.architecture
-        block = architecture.lora_block(layer) if component is _DENOISER else BASE
-        return self.use.blocks.factor(block, architecture.lora_element(component.value, layer))
+        architecture, place = checkpoint.architecture, (target.component, target.layer)
+        return self.use.blocks.factor(
+            architecture.lora_block(*place), architecture.lora_element(*place)
+        )
 
 
 def _fused(fitted: FittedLora) -> dict[str, list[Target]]:

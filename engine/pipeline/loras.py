@@ -171,6 +171,7 @@ class JobLoras:
             yield pass_loras(acting, checkpoint, mode, run.evaluations)
             lacking += (lacking_weights(lora) for lora in acting if lora.missing)
             lacking += (_measured_otherwise(lora) for lora in acting if lora.is_measured_otherwise)
+            lacking += (_without_blocks(lora) for lora in acting if lora.misses_blocks(checkpoint))
 
     def _acting(
         self, named: tuple[NamedLora, ...], request: ResolvedRequest, *, refines: bool
@@ -229,6 +230,17 @@ def _measured_otherwise(lora: ActingLora) -> ErrorInfo:
             "The picture is that of the tool. By the convention of diffusers the "
             "LoRA acts as trained."
         ),
+    )
+
+
+def _without_blocks(lora: ActingLora) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.LORA_REMARK,
+        sentence(
+            "The weights by block of {path} are for another kind of model.",
+            path=lora.fitted.file.path.name,
+        ),
+        sentence("The LoRA acts on all of this model's blocks alike."),
     )
 
 

@@ -3,12 +3,13 @@
 The lists, the presets and their names are those of github.com/hako-mikan/sd-webui-lora-block-weight
 (`scripts/lora_block_weight.py`). BASE stands for the text encoders; IN, M and OUT for the blocks of
 the denoiser under the names of the original implementation, where SD 1 has IN00 to IN11 and SDXL
-IN00 to IN08. What belongs to no block, such as the time embedding, keeps its weight.
+IN00 to IN08. Flux.1 has D and S for its blocks with two streams and with one, and names for its
+encoders, its first layers and its last ones. What belongs to no block keeps its weight.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from engine.api.sentences import Sentence, sentence
@@ -19,14 +20,17 @@ BASE = "BASE"
 _IN = tuple(f"IN{number:02}" for number in range(12))
 _OUT = tuple(f"OUT{number:02}" for number in range(12))
 BLOCKS = (BASE, *_IN, "M00", *_OUT)
+_DOUBLE = tuple(f"D{number:02}" for number in range(19))
+_SINGLE = tuple(f"S{number:02}" for number in range(38))
+FLUX_BLOCKS = ("CLIP", "T5", "IN", *_DOUBLE, *_SINGLE, "OUT")
 
 
 def _named(names: str) -> tuple[str, ...]:
     return tuple(names.split())
 
 
-# The blocks of lists of other lengths: of a LoRA of linear layers and of one of all layers, for
-# SDXL and for SD 1. Blocks that a list leaves out have weight 0.
+# The blocks of lists by their lengths: of a LoRA of linear layers and of one of all layers, for
+# SDXL and for SD 1; of one for Flux.1. Blocks of the first that a list leaves out have weight 0.
 _FORMS: Mapping[int, tuple[str, ...]] = {
     12: _named("BASE IN04 IN05 IN07 IN08 M00 OUT00 OUT01 OUT02 OUT03 OUT04 OUT05"),
     17: _named(
@@ -35,6 +39,7 @@ _FORMS: Mapping[int, tuple[str, ...]] = {
     ),
     20: (BASE, *_IN[:9], "M00", *_OUT[:9]),
     26: BLOCKS,
+    len(FLUX_BLOCKS): FLUX_BLOCKS,
 }
 # A weight that the tag's `x=` gives, with a number added or subtracted.
 _INHERITED = re.compile(r"X(?:([+-])(\d+(?:\.\d*)?|\.\d+))?")
@@ -46,7 +51,7 @@ _DIGITS = 3
 
 @dataclass(frozen=True, slots=True)
 class BlockWeights:
-    """The weight of each of `BLOCKS`, and rules by which single layers have another one.
+    """The weight of each of `blocks`, and rules by which single layers have another one.
 
     `text` is the list or preset as it was written; weights that were drawn are numbers in it.
     """
@@ -54,13 +59,20 @@ class BlockWeights:
     weights: tuple[float, ...]
     text: str
     rules: tuple[ElementRule, ...] = ()
+    blocks: tuple[str, ...] = BLOCKS
+
+    @property
+    def changes_blocks(self) -> bool:
+        """True if a block has another weight than 1."""
+        return any(weight != 1 for weight in self.weights)
 
     def factor(self, block: str | None, layer: str = "") -> float:
         """Return the factor of a LoRA's strength in a layer, by its name in A1111, and its block.
 
-        It is 1 for what is in no block, unless a rule is for the layer; the last such rule counts.
+        It is 1 for what is in none of the blocks, unless a rule is for the layer; the last such
+        rule counts.
         """
-        factor = 1.0 if block is None else self.weights[BLOCKS.index(block)]
+        factor = self.weights[self.blocks.index(block)] if block in self.blocks else 1.0
         name = layer + (block or "")
         return next((rule.weight for rule in reversed(self.rules) if rule.applies(name)), factor)
 
@@ -100,7 +112,8 @@ def block_weights(
         if weight is None:
             return sentence("{text!r} is no weight", text=part[:20])
         given[block] = weight
-    return BlockWeights(tuple(given.get(block, 0.0) for block in BLOCKS), text)
+    every = FLUX_BLOCKS if blocks is FLUX_BLOCKS else BLOCKS
+    return BlockWeights(tuple(given.get(block, 0.0) for block in every), text, blocks=every)
 
 
 def with_elements(
@@ -110,12 +123,12 @@ def with_elements(
     text = presets.elements.get(name)
     if text is None:
         return sentence("there is no set of elements called {name!r}", name=name[:40])
-    rules = element_rules(text, BLOCKS)
+    rules = element_rules(text, (BLOCKS, FLUX_BLOCKS))
     if isinstance(rules, Sentence):
         return sentence("in the set of elements {name!r}, {problem}", name=name[:40], problem=rules)
     if blocks is None:
         return BlockWeights((1.0,) * len(BLOCKS), f"lbwe={name}", rules)
-    return BlockWeights(blocks.weights, f"{blocks.text}:lbwe={name}", rules)
+    return replace(blocks, text=f"{blocks.text}:lbwe={name}", rules=rules)
 
 
 def _drawn(name: str, random: Random) -> str:

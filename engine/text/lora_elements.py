@@ -40,11 +40,13 @@ class ElementRule:
         return self.blocks.allow(name) and self.elements.allow(name)
 
 
-def element_rules(text: str, blocks: tuple[str, ...]) -> tuple[ElementRule, ...] | Sentence:
+def element_rules(
+    text: str, kinds: tuple[tuple[str, ...], ...]
+) -> tuple[ElementRule, ...] | Sentence:
     """Return the rules of a set of elements, or the reason as the end of a sentence.
 
-    `blocks` are the names of blocks in order, for ranges of them. Parts of another form than a rule
-    are passed over, as by the extension.
+    `kinds` are the names of blocks in order, of each kind of model, for ranges of them. Parts of
+    another form than a rule are passed over, as by the extension.
     """
     rules: list[ElementRule] = []
     for part in text.replace("\n", ",").split(","):
@@ -54,7 +56,7 @@ def element_rules(text: str, blocks: tuple[str, ...]) -> tuple[ElementRule, ...]
         try:
             weight = float(number)
             rules.append(
-                ElementRule(_words(_ranges(where, blocks)), _words(what.split(" ")), weight)
+                ElementRule(_words(_ranges(where, kinds)), _words(what.split(" ")), weight)
             )
         except ValueError:
             return sentence(
@@ -71,14 +73,18 @@ def _words(words: Iterable[str]) -> Words:
     return Words(listed[1:] if excluded else listed, excluded)
 
 
-def _ranges(text: str, blocks: tuple[str, ...]) -> list[str]:
-    """Return the words of a text, with all blocks of a range such as `IN05-OUT05`."""
+def _ranges(text: str, kinds: tuple[tuple[str, ...], ...]) -> list[str]:
+    """Return the words of a text, with all blocks of a range such as `IN05-OUT05`.
+
+    Raises ValueError for a range of names that no kind of model has both.
+    """
     words: list[str] = []
     for word in text.split(" "):
         if "-" not in word:
             words.append(word)
             continue
         first, last, *_ = word.split("-")
+        blocks = next((names for names in kinds if first in names and last in names), ())
         places = sorted((blocks.index(first), blocks.index(last)))
         words += blocks[places[0] : places[1] + 1]
     return words

@@ -18,6 +18,7 @@ _WEIGHTS: Mapping[str, str] = {
     "OUTS": "1,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1",
     "OUTALL": "1,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1",
     "ALL0.5": ",".join(["0.5"] * 17),
+    "FLUXALL": ",".join(["1"] * 61),
 }
 _ELEMENTS: Mapping[str, str] = {
     "ATTNDEEPON": "IN05-OUT05:attn:1",

@@ -235,3 +235,17 @@ def test_a_change_of_another_size_is_left_out_and_told(studio: Studio) -> None:
     FileLora(studio.folder / "odd.safetensors", studio.tiny, components=TEXT, extra=extra)
     (warning,) = studio.run(studio.request(a_choice("odd", 0.5))).warnings
     assert "lora_unet_conv_out.diff_b" in warning.detail
+
+
+def test_weights_by_block_for_another_kind_of_model_change_nothing_and_that_is_told(
+    studio: Studio,
+) -> None:
+    of_flux = ",".join(["0.5"] * 61)
+    result = studio.run(studio.request(prompt=f"a house <lora:style:1:lbw={of_flux}>"))
+    plain = studio.run(studio.request(prompt="a house <lora:style:1>"))
+    (warning,) = result.warnings
+    assert "are for another kind of model" in warning.message
+    np.testing.assert_array_equal(result.pixels[0], plain.pixels[0])
+    own = studio.run(studio.request(prompt="a house <lora:style:1:lbw=ALL0.5>"))
+    assert not own.warnings
+    assert not np.array_equal(own.pixels[0], plain.pixels[0])

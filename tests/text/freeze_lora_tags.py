@@ -12,15 +12,26 @@ with the folders of checkouts of
 
 import ast
 import json
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.text.lora_cases import BLOCKS, ELEMENTS, LAYERS, STEPS, STRENGTHS, TEXT_LAYER
+from tests.text.lora_cases import (
+    BLOCKS,
+    ELEMENTS,
+    FLUX_ELEMENTS,
+    FLUX_LAYERS,
+    FLUX_WEIGHTS,
+    LAYERS,
+    STEPS,
+    STRENGTHS,
+    TEXT_LAYER,
+)
 
 FROZEN = Path(__file__).parent / "frozen" / "lora_tags.json"
-_FUNCTIONS = {"to26", "ratiodealer", "hyphener"}
+_FUNCTIONS = {"to26", "ratiodealer", "hyphener", "get_flux_blocks"}
 _VALUES = {
     "BLOCKID26", "BLOCKID17", "BLOCKID12", "BLOCKID20", "BLOCKIDFLUX", "BLOCKNUMS", "BLOCKIDS",
     "BLOCKS", "DEF_WEIGHT_PRESET", "princ",
@@ -56,7 +67,7 @@ def functions(checkout: Path) -> dict[str, Any]:
         if (isinstance(node, ast.FunctionDef) and node.name in _FUNCTIONS)
         or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in _VALUES)
     ]
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"re": re}
     exec(compile(ast.Module(wanted, []), "lbw", "exec"), given)
     return given
 
@@ -86,6 +97,15 @@ def elements(given: dict[str, Any]) -> list[Any]:
     ]
 
 
+def flux(given: dict[str, Any]) -> list[Any]:
+    """For each set of elements, and for none: the factors of the layers of Flux.1."""
+    weights = [float(part) for part in FLUX_WEIGHTS.split(",")]
+    of = given["ratiodealer"]
+    return [
+        [c, [float(of(key, weights, c, True)[0]) for key in FLUX_LAYERS]] for c in FLUX_ELEMENTS
+    ]
+
+
 if __name__ == "__main__":
     loractl, lbw = map(Path, sys.argv[1:])
     given = functions(lbw)
@@ -93,5 +113,6 @@ if __name__ == "__main__":
         "strengths": strengths(loractl),
         "blocks": blocks(given),
         "elements": elements(given),
+        "flux": flux(given),
     }
     FROZEN.write_text(json.dumps(answers, indent=0) + "\n", encoding="utf-8")

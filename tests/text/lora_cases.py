@@ -82,3 +82,55 @@ ELEMENTS = (
     "no rule,IN08:attn:0.3, :ff :0.4",
     "NOT:attn:5",
 )
+
+# Layers of Flux.1 as the extension sees them in Forge, and their components and diffusers' names.
+FLUX_LAYERS = {
+    "diffusion_model_img_in_weight": ("denoiser", "x_embedder"),
+    "diffusion_model_txt_in_weight": ("denoiser", "context_embedder"),
+    "diffusion_model_time_in_out_layer_weight": (
+        "denoiser",
+        "time_text_embed.timestep_embedder.linear_2",
+    ),
+    "diffusion_model_vector_in_in_layer_weight": (
+        "denoiser",
+        "time_text_embed.text_embedder.linear_1",
+    ),
+    "diffusion_model_double_blocks_0_img_attn_qkv_weight": (
+        "denoiser",
+        "transformer_blocks.0.attn.to_k",
+    ),
+    "diffusion_model_double_blocks_0_txt_attn_proj_weight": (
+        "denoiser",
+        "transformer_blocks.0.attn.to_add_out",
+    ),
+    "diffusion_model_double_blocks_0_img_mod_lin_weight": (
+        "denoiser",
+        "transformer_blocks.0.norm1.linear",
+    ),
+    "diffusion_model_single_blocks_0_linear1_weight": (
+        "denoiser",
+        "single_transformer_blocks.0.proj_mlp",
+    ),
+    "diffusion_model_single_blocks_0_linear2_weight": (
+        "denoiser",
+        "single_transformer_blocks.0.proj_out",
+    ),
+    "diffusion_model_final_layer_linear_weight": ("denoiser", "proj_out"),
+    "clip_l_transformer_text_model_encoder_layers_0_mlp_fc1_weight": (
+        "text_encoder",
+        "text_model.encoder.layers.0.mlp.fc1",
+    ),
+    "t5xxl_transformer_encoder_block_0_layer_0_SelfAttention_q_weight": (
+        "text_encoder_2",
+        "encoder.block.0.layer.0.SelfAttention.q",
+    ),
+}
+FLUX_WEIGHTS = ",".join(map(str, range(1, 62)))
+FLUX_ELEMENTS = (
+    "",
+    "D00-D05:img_attn:0.25",
+    "S10-S00:linear1:2",
+    "CLIP T5::0.5",
+    "IN OUT::0.5, :SelfAttention:3",
+    "NOT D00:mod attn:7",
+)

@@ -13,7 +13,15 @@ from engine.text.lora_blocks import BASE, BlockWeights, block_weights, with_elem
 from engine.text.lora_presets import BlockPresets
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
-from tests.text.lora_cases import BLOCKS, ELEMENTS, LAYERS, STEPS, STRENGTHS, TEXT_LAYER
+from tests.text.lora_cases import (
+    BLOCKS,
+    ELEMENTS,
+    FLUX_ELEMENTS,
+    LAYERS,
+    STEPS,
+    STRENGTHS,
+    TEXT_LAYER,
+)
 
 FROZEN: dict[str, Any] = json.loads(
     (Path(__file__).parent / "frozen" / "lora_tags.json").read_text(encoding="utf-8")
@@ -25,6 +33,7 @@ def test_every_case_was_answered() -> None:
     assert [row[:2] for row in FROZEN["strengths"]] == [[c, n] for c in STRENGTHS for n in STEPS]
     assert [row[0] for row in FROZEN["blocks"]] == list(BLOCKS)
     assert [row[0] for row in FROZEN["elements"]] == list(ELEMENTS)
+    assert [row[0] for row in FROZEN["flux"]] == list(FLUX_ELEMENTS)
 
 
 @pytest.mark.parametrize("row", FROZEN["strengths"], ids=lambda row: f"{row[0]} in {row[1]}")

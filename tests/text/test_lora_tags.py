@@ -304,7 +304,7 @@ def test_weights_of_blocks_are_read(text: str, weights: dict[str, float]) -> Non
     ("text", "why"),
     [
         ("lbw=OUTT", "there is no preset called 'OUTT'"),
-        ("lbw=1,2,3", "3 weights are given, and 12, 17, 20 or 26 are possible"),
+        ("lbw=1,2,3", "3 weights are given, and 12, 17, 20, 26 or 61 are possible"),
         ("lbw=a,0,0,0,0,0,0,0,0,0,0,0", "'a' is no weight"),
         ("lbwe=ATTNDEEP", "there is no set of elements called 'ATTNDEEP'"),
         ("lbwe=BAD", "'IN05-IN99:attn:1' is no rule of blocks, elements and a weight"),

@@ -7041,6 +7041,10 @@
    <translation>Das ControlNet-LLLite {path} hat einen Teil, den diese Version nicht kennt: {name!r}.</translation>
   </message>
   <message>
+   <source>The LoRA acts on all of this model's blocks alike.</source>
+   <translation>Die LoRA wirkt auf alle Blöcke dieses Modells gleich.</translation>
+  </message>
+  <message>
    <source>The LoRA {file} changes {layer} in a way that is not known: {names}.</source>
    <translation>Die LoRA {file} ändert {layer} auf unbekannte Weise: {names}.</translation>
   </message>
@@ -7647,6 +7651,10 @@
   <message>
    <source>The weight {weight} holds values that are not a number.</source>
    <translation>Das Gewicht {weight} enthält Werte, die keine Zahl sind.</translation>
+  </message>
+  <message>
+   <source>The weights by block of {path} are for another kind of model.</source>
+   <translation>Die Gewichte je Block von {path} sind für eine andere Art von Modell.</translation>
   </message>
   <message>
    <source>The weights that LoRAs change could not be replaced in the network compiled for {device}.</source>

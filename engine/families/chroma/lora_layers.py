@@ -15,7 +15,7 @@ from engine.families.shared.flux.lora_names import norm_names
 from engine.graphs.chroma import APPROXIMATOR
 from engine.lora.layers import LayerTable, Target
 
-_ORIGINAL = OriginalNames(
+ORIGINAL = OriginalNames(
     {**MODULES, f"{APPROXIMATOR}.layers.": f"{APPROXIMATOR}.layers."},
     {**LAYERS, ".in_layer.": ".linear_1.", ".out_layer.": ".linear_2."},
     JOINED,
@@ -29,4 +29,4 @@ def chroma_lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
 
 def _transformer_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
     names = own_names(targets) | dict(norm_names(targets, LAYERS))
-    return names | dict(_ORIGINAL.of(targets)) | dict(omi_names(targets))
+    return names | dict(ORIGINAL.of(targets)) | dict(omi_names(targets))

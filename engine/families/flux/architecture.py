@@ -10,8 +10,9 @@ from engine.families.architecture import Architecture
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.flux.denoiser import MOST_REFERENCES, FluxDenoiser, concat_channels
 from engine.families.flux.hints import CANNY, DEPTH, KONTEXT
-from engine.families.flux.lora_layers import flux_lora_layers
+from engine.families.flux.lora_layers import ORIGINAL, flux_lora_layers
 from engine.families.flux.reference_sizes import reference_size
+from engine.families.shared.flux.lora_blocks import block_namer, element_namer
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
@@ -29,6 +30,7 @@ from engine.sampling.noise_model import (
 _CLIP_TOKENS, _CLIP_WIDTH = 75, 768
 # The positions of a text that schnell and dev were trained with.
 _POSITIONS = {False: 256, True: 512}
+_ENCODERS = {Component.TEXT_ENCODER: "CLIP", Component.TEXT_ENCODER_2: "T5"}
 # The maps that variants were trained to follow.
 _MAPS = {CANNY: ControlKind.CANNY, DEPTH: ControlKind.DEPTH}
 _COMFY, _FORGE = ConventionName.COMFY, ConventionName.A1111
@@ -52,6 +54,8 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         autoencoder=autoencoder_of(checkpoint),
         previews=LatentPreviews(checkpoint, {FLUX.name: FLUX}),
         lora_layers=flux_lora_layers(checkpoint),
+        lora_block=block_namer(_ENCODERS),
+        lora_element=element_namer(checkpoint, ORIGINAL, _ENCODERS),
         reference_size=reference_size if checkpoint.variant == KONTEXT else None,
     )
 

@@ -1,12 +1,17 @@
 """The layers of Flux.1 are found by each dialect's names, and joined ones change their parts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.families import IdentifiedCheckpoint, identify
 from engine.lora.layers import LayerTable
+from engine.text.lora_blocks import BlockWeights, block_weights, with_elements
+from engine.text.lora_presets import BlockPresets
 from tests.families.flux.test_pictures import write_checkpoint
+from tests.text.lora_cases import FLUX_LAYERS, FLUX_WEIGHTS
+from tests.text.test_frozen_lora_tags import FROZEN
 
 _DOUBLE, _SINGLE = "transformer_blocks.0", "single_transformer_blocks.0"
 
@@ -127,3 +132,19 @@ def test_a_file_without_a_text_encoder_has_no_layers_of_it(tmp_path: Path) -> No
 
     write_transformer(tmp_path / "bare.safetensors")
     assert set(layers(identify(tmp_path / "bare.safetensors")).layers) == {"denoiser"}
+
+
+@pytest.mark.parametrize("row", FROZEN["flux"], ids=lambda row: row[0] or "none")
+def test_weights_by_block_are_those_of_lora_block_weight(
+    checkpoint: IdentifiedCheckpoint, row: list[Any]
+) -> None:
+    rules, factors = row
+    weights = block_weights(FLUX_WEIGHTS)
+    assert isinstance(weights, BlockWeights)
+    presets = BlockPresets({}, {"MINE": rules})
+    blocks = with_elements(weights, "MINE", presets) if rules else weights
+    assert isinstance(blocks, BlockWeights)
+    of = checkpoint.architecture
+    places = FLUX_LAYERS.values()
+    ours = [blocks.factor(of.lora_block(*place), of.lora_element(*place)) for place in places]
+    assert ours == factors

@@ -133,7 +133,7 @@ def layer_table(
         layers={
             component.value: {
                 spelled(name): found
-                for name, found in known.names(_targets(checkpoint, component)).items()
+                for name, found in known.names(targets_of(checkpoint, component)).items()
             }
             for component, known in every.items()
             if component in checkpoint.components
@@ -141,7 +141,7 @@ def layer_table(
     )
 
 
-def _targets(checkpoint: IdentifiedCheckpoint, component: Component) -> dict[str, Target]:
+def targets_of(checkpoint: IdentifiedCheckpoint, component: Component) -> dict[str, Target]:
     """Return the targets of a component by canonical layer name."""
     return {
         layer: Target(component.value, layer, weight.shape, is_table=layer.endswith(TABLES))

@@ -19,10 +19,9 @@ from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_v
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
-from engine.families.shared.stable_diffusion.lora_elements import element_names
+from engine.families.shared.stable_diffusion.lora_elements import element_names, lora_block
 from engine.families.shared.stable_diffusion.lora_layers import lora_layers
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
-from engine.families.shared.unet.blocks import block_of
 from engine.families.shared.unet.denoiser import (
     UNetDenoiser,
     attends_to_itself,
@@ -87,7 +86,7 @@ class StableDiffusionMaker:
             autoencoder=autoencoder_of(checkpoint, overflows_f16=self.vae_overflows_f16),
             previews=LatentPreviews(checkpoint, _TINY_SPACES),
             lora_layers=lora_layers(checkpoint),
-            lora_block=block_of,
+            lora_block=lora_block,
             lora_element=element_names(checkpoint),
             attention=text_attention(checkpoint),
         )

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from functools import cache
 
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
+from engine.families.shared.unet.blocks import block_of
 from engine.families.shared.unet.original_names import original_layers
 from engine.lora.layers import spelled
+from engine.text.lora_blocks import BASE
 
 _TEXTS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 _EMBEDDING = "text_model.embeddings.token_embedding.weight"
@@ -18,6 +20,11 @@ _EMBEDDING = "text_model.embeddings.token_embedding.weight"
 _WIDTH_OF_CLIP_L = 768
 _LAYER = re.compile(r"text_model_encoder_layers_(\d+)_(.+)")
 _OPEN_CLIP = (("mlp_fc1", "mlp_c_fc"), ("mlp_fc2", "mlp_c_proj"), ("self_attn", "attn"))
+
+
+def lora_block(component: str, layer: str) -> str | None:
+    """Return the block of a component's layer, for weights by block; None for what is in none."""
+    return block_of(layer) if component == Component.DENOISER.value else BASE
 
 
 def element_names(checkpoint: IdentifiedCheckpoint) -> Callable[[str, str], str]:
