@@ -103,7 +103,7 @@ def _described(
         trigger_words=tuple(word[:MOST_CHARACTERS] for word in words[:MOST_WORDS]),
         hashes=(*sorted(facts.tensors_hashes), *sorted(facts.hashes)),
         rank=layout.rank,
-        few_steps=few_steps_of(names, Path(listed.path), layout.layers),
+        few_steps=few_steps_of(names, Path(listed.path), layout.layers, purpose.families),
     )
 
 

@@ -1,9 +1,10 @@
 """The settings of LoRAs that were distilled to few steps, recognised by their names.
 
 Such files are trained without text encoders, and most hold no metadata, so that the name decides:
-in the metadata, else of the file, or of a folder above it where the file has a general name. Each
-row of the table comes from the model's own card, whose address is next to it; guidance 0 on a card
-means no guidance, which is 1 here. The cards of LCM, TCD and SDXL Turbo agree with diffusers'
+in the metadata, else of the file, or of a folder above it where the file has a general name. The
+same word means other settings for other families, such as "hyper" for Flux.1 dev. Each row of the
+table comes from the model's own card, whose address is next to it; guidance 0 on a card means no
+guidance, which is 1 here. The cards of LCM, TCD and SDXL Turbo agree with diffusers'
 documentation (huggingface.co/docs/diffusers: using-diffusers/inference_with_lcm,
 inference_with_tcd_lora, sdxl_turbo).
 
@@ -12,7 +13,7 @@ those of the uniform trailing schedule are 999, 749, 499 and 249, as DMD2's card
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,18 +37,24 @@ _TEXT_ENCODER = re.compile(
 )
 
 
+# The families that predict noise. Names as theirs are also those of styles for Z-Image Turbo.
+_DIFFUSION = ("sd1", "sd2", "sdxl", "sdxl_refiner")
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """A method of distillation: the pattern of its names, and its settings.
 
     The pattern sees words in lower case with one space between. A number of steps in the name
     replaces the table's if `counts`; if `needs_count`, a name without one is of something else.
+    `families` are the names of those whose checkpoints are sampled so.
     """
 
     pattern: re.Pattern[str]
     settings: FewStepSettings
     counts: bool = True
     needs_count: bool = False
+    families: tuple[str, ...] = _DIFFUSION
 
 
 def _kind(
@@ -64,6 +71,18 @@ def _kind(
         title=title, sampler=sampler, schedule=_TRAILING, steps=steps, guidance=guidance
     )
     return _Kind(re.compile(pattern), settings, counts, needs_count)
+
+
+def _of_flux(title: str, pattern: str, *, needs_count: bool = False) -> _Kind:
+    """Return a method for Flux.1 dev, whose guidance is an input of it."""
+    settings = FewStepSettings(
+        title=title,
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.SIMPLE,
+        steps=8,
+        guidance=3.5,
+    )
+    return _Kind(re.compile(pattern), settings, needs_count=needs_count, families=("flux1",))
 
 
 # Tried in this order.
@@ -102,17 +121,28 @@ _KINDS = (
         SamplerName.EULER_ANCESTRAL,
         4,
     ),
+    # huggingface.co/ByteDance/Hyper-SD: FLUX.1-dev with 8 or 16 steps and guidance 3.5
+    _of_flux("Hyper", r"\bhyper\b", needs_count=True),
+    # huggingface.co/alimama-creative/FLUX.1-Turbo-Alpha: "8-step distilled", guidance 3.5
+    _of_flux("Turbo", r"\bturbo alpha\b"),
 )
 
 
-def few_steps_of(names: Iterable[str], path: Path, layers: Iterable[str]) -> FewStepSettings | None:
+def few_steps_of(
+    names: Iterable[str], path: Path, layers: Iterable[str], families: Collection[str] = ()
+) -> FewStepSettings | None:
     """Return the settings of a LoRA that was distilled to few steps; None for every other LoRA.
 
-    `names` are those in its metadata; `layers` are the names of its layers as the file spells them.
+    `names` are those in its metadata; `layers` are the names of its layers as the file spells them;
+    `families` are the names of those that it may be for, none where that is not known.
     """
     if any(_TEXT_ENCODER.match(layer) for layer in layers):
         return None
-    return next(filter(None, map(_named, (*names, _own_name(path)))), None)
+    kinds = [
+        kind for kind in _KINDS if not families or any(one in kind.families for one in families)
+    ]
+    found = (_named(name, kinds) for name in (*names, _own_name(path)))
+    return next(filter(None, found), None)
 
 
 def _own_name(path: Path) -> str:
@@ -128,11 +158,11 @@ def _is_general(name: str) -> bool:
     return _plain(name) in _GENERAL or _REVISION.fullmatch(name) is not None
 
 
-def _named(name: str) -> FewStepSettings | None:
+def _named(name: str, kinds: Iterable[_Kind]) -> FewStepSettings | None:
     words = _plain(name)
     found = _STEPS.search(words)
     steps = int(found[1]) if found and 1 <= int(found[1]) <= _MOST_STEPS else None
-    for kind in _KINDS:
+    for kind in kinds:
         if not kind.pattern.search(words) or (kind.needs_count and steps is None):
             continue
         if steps is None or not kind.counts:

@@ -42,6 +42,25 @@ def test_a_published_file_has_the_settings_of_its_card(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "family", "wanted"),
+    [
+        ("Hyper-FLUX.1-dev-16steps-lora", "flux1", ("Hyper", SamplerName.EULER, 16, 3.5)),
+        ("FLUX.1-Turbo-Alpha", "flux1", ("Turbo", SamplerName.EULER, 8, 3.5)),
+        ("ink_zimage_turbo_lora", "zimage", None),
+        ("Hyper-Chroma-8steps", "chroma", None),
+        ("flux_lcm_style", "flux1", None),
+        ("lcm-lora-sdv1-5", "sd1", ("LCM", SamplerName.LCM, 4, 1.0)),
+    ],
+)
+def test_the_settings_are_those_for_the_family(
+    name: str, family: str, wanted: tuple[str, SamplerName, int, float] | None
+) -> None:
+    found = few_steps_of((), Path(f"/loras/{name}.safetensors"), UNET, (family,))
+    settings = found and (found.title, found.sampler, found.steps, found.guidance)
+    assert settings == wanted
+
+
+@pytest.mark.parametrize(
     "name", ["lightning_strike_effect", "Hyperrealism", "hyper_detail", "turbo_car", "Malcm style"]
 )
 def test_a_style_of_a_similar_name_has_none(name: str) -> None:
