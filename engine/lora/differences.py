@@ -194,8 +194,8 @@ def _cut(
     rank: int | None,
 ) -> LowRankDifference:
     """Return the difference at alpha / all ranks, with the first `rank` of them."""
-    total = strength * tensors.scale(down.shape[0])
-    if rank is None or rank >= down.shape[0]:
+    total = strength * tensors.scale(down.shape[0]) if rank != 0 else 0.0
+    if not rank or rank >= down.shape[0]:
         return LowRankDifference(up, down, total)
 
     def first(parts: Sequence[Array], out: Array) -> None:

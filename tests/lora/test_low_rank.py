@@ -53,6 +53,14 @@ def test_without_alpha_the_product_is_added_as_it_is(tmp_path: Path) -> None:
     np.testing.assert_array_equal(merged(np.zeros((OUT, IN)), lora, 1.0, tmp_path), UP @ DOWN)
 
 
+def test_no_rank_at_all_changes_nothing(tmp_path: Path) -> None:
+    lora = module(tmp_path, lora_up__weight=UP, lora_down__weight=DOWN)
+    base = numbers(OUT, IN)
+    weight = write_sources(tmp_path / "base.safetensors", {"w": base})["w"]
+    patch = patches_of(lora, 1.0, shape=base.shape, rank=0)["weight"]
+    np.testing.assert_array_equal(PatchedWeight(weight, (patch,)).read(), base)
+
+
 def test_a_convolution_has_a_small_kernel_above_a_large_one(tmp_path: Path) -> None:
     up, down = numbers(OUT, RANK, 1, 1), numbers(RANK, 5, 3, 3)
     lora = module(tmp_path, lora_up__weight=up, lora_down__weight=down)
