@@ -35,7 +35,7 @@ class HintKind(StrEnum):
 
     REFUSED = "refused"  # the text cannot be used as it is
     UNPAIRED = "unpaired"  # a bracket or quote without a partner
-    NETWORK = "network"  # a tag that has no effect: of another network, or without a number
+    NETWORK = "network"  # a tag without effect: of another network, without a number, or words
     EMBEDDING = "embedding"  # the name of an embedding that is not used as written
     WILDCARD = "wildcard"  # the name of a word list that does not exist
     NEAR_NAME = "near_name"  # a word that is nearly the name of an embedding

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PureWindowsPath
 
 import msgspec
@@ -12,11 +13,14 @@ from engine.api.remedies import NameLoraFolder
 from engine.api.sentences import NO_WORDS, Sentence, joined, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
+from engine.text.idle_tags import idle_remarks
 from engine.text.lora_presets import own_presets
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraUse, lora_tags
 
 _MOST_CHARACTERS = 80
+# The most tags that are words which warnings name.
+_MOST_IDLE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ def find_loras(
     tags = lora_tags(request.prompt, request.convention, run, presets, _seed(request))
     hashes = {_plain(lora.name): lora.hash for lora in request.lora_hashes}
     named: list[NamedLora] = []
-    warnings = [_warning(*remark) for remark in tags.remarks]
+    idle = idle_remarks(request.prompt, request.negative_prompt, request.convention)
+    warnings = [_warning(*remark) for remark in (*tags.remarks, *islice(idle, _MOST_IDLE))]
 
     def add(use: LoraUse, file: FoundFile | None, digits: str | None) -> None:
         named.append(NamedLora(use, file and file.path))

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,6 +18,7 @@ from engine.text.counting import TokenCount, count_held, count_tokens
 from engine.text.embedded import EmbeddingReader, EmbeddingUse
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
+from engine.text.idle_tags import idle_tags
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import lora_tags
 from engine.text.near_names import near_names
@@ -172,11 +172,11 @@ def _unpaired(question: PromptQuestion) -> list[Hint]:
 
 
 def _networks(question: PromptQuestion) -> list[Hint]:
-    # In other conventions, and in a negative prompt, such a tag is plain text.
-    if question.negative or not reads_tags(question.convention):
-        return []
     text = question.text
-    _, tags = strip_tags(text)
+    # In other conventions, and in a negative prompt, such a tag is plain text, also a LoRA's.
+    tags = idle_tags(text, question.convention, negative=question.negative)
+    if not question.negative and reads_tags(question.convention):
+        tags = tuple(tag for tag in strip_tags(text)[1] if not _acts(tag, question))
     return [
         Hint(
             HintKind.NETWORK,
@@ -184,7 +184,7 @@ def _networks(question: PromptQuestion) -> list[Hint]:
             f"<{tag.kind}:{tag.name}>",
             text.index(">", tag.start) + 1 - tag.start,
         )
-        for tag in islice((tag for tag in tags if not _acts(tag, question)), _MOST_HINTS)
+        for tag in tags[:_MOST_HINTS]
     ]
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.api.conventions import NetworkTags
+from engine.api.conventions import CONVENTIONS, NetworkTags
 from engine.api.lora import LoraChoice, LoraHash
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
-from engine.api.values import ErrorCode
+from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.lora import names_below
 from engine.lora.folder import LoraFolders, LoraLookup
@@ -201,3 +201,16 @@ def test_random_weights_differ_from_picture_to_picture(tmp_path: Path) -> None:
     drawn = [find_loras(one, RunLength(20), lookup(tmp_path))[0][0].use.blocks for one in requests]
     assert drawn[0] == drawn[1] != drawn[2]
     assert drawn[3] != drawn[0]
+
+
+def test_tags_that_are_words_are_told(tmp_path: Path) -> None:
+    write(tmp_path / "ink.safetensors")
+    tag = "<lora:ink:1>"
+    negative = asked("a house", negative_prompt=tag)
+    assert warned(negative, tmp_path) == [
+        "The LoRA ink in the negative prompt does not act. Add it to the list of LoRAs."
+    ]
+    of_comfy = msgspec.structs.replace(asked(tag), convention=CONVENTIONS[ConventionName.COMFY])
+    (warning,) = warned(of_comfy, tmp_path)
+    assert warning.startswith("The LoRA ink in the prompt does not act: the tool")
+    assert warned(asked(f"{tag}\n# <lora:ink:2>"), tmp_path) == []

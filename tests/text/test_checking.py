@@ -67,6 +67,12 @@ def test_plain_brackets_and_tags_give_no_hints() -> None:
     text = "a (red <hypernet:foo:0.5> house"
     assert check(text, convention=DIFFUSERS).hints == ()
     assert [hint.kind for hint in check("a <hypernet:foo:1>", negative=True).hints] == []
+    # But a LoRA's is meant as one.
+    tag = "<lora:foo:0.5>"
+    for changes in ({"convention": DIFFUSERS}, {"convention": COMFY}, {"negative": True}):
+        (hint,) = check(f"a {tag}", **changes).hints
+        assert (hint.kind, hint.subject, hint.position) == (HintKind.NETWORK, "<lora:foo>", 2)
+        assert hint.length == len(tag)
     # The partner may be in the rest.
     assert HintKind.UNPAIRED not in {hint.kind for hint in check(text, complete=False).hints}
 

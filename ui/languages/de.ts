@@ -5773,6 +5773,10 @@
    <translation>Nehmen Sie sie für Flux.1 dev in die Liste der LoRAs auf, und fügen Sie eine Steuerebene mit der Karte hinzu.</translation>
   </message>
   <message>
+   <source>Add it to the list of LoRAs.</source>
+   <translation>Nehmen Sie sie in die Liste der LoRAs auf.</translation>
+  </message>
+  <message>
    <source>An attribute in the file is of an unknown kind.</source>
    <translation>Ein Attribut in der Datei ist von unbekannter Art.</translation>
   </message>
@@ -7067,6 +7071,14 @@
   <message>
    <source>The LoRA {name} acts from the first step to the last, as in AUTOMATIC1111.</source>
    <translation>Die LoRA {name} wirkt vom ersten bis zum letzten Schritt, wie in AUTOMATIC1111.</translation>
+  </message>
+  <message>
+   <source>The LoRA {name} in the negative prompt does not act.</source>
+   <translation>Die LoRA {name} im negativen Prompt wirkt nicht.</translation>
+  </message>
+  <message>
+   <source>The LoRA {name} in the prompt does not act: the tool that is followed reads its tag as words.</source>
+   <translation>Die LoRA {name} im Prompt wirkt nicht: Das Programm, dem gefolgt wird, liest ihr Tag als Wörter.</translation>
   </message>
   <message>
    <source>The LoRA {path} does not work: {places} lies outside of the weight.</source>
