@@ -37,7 +37,8 @@ LORA = (
             "_lora1.down.",
         ),
     ),
-    # LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA and whole differences, as LyCORIS names them.
+    # LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA, whole differences and norms, as LyCORIS names
+    # them; OFT as OneTrainer and PEFT do.
     ForeignKind(
         "a LyCORIS LoRA",
         (
@@ -48,6 +49,8 @@ LORA = (
             ".on_input [",
             ".a1.weight [",
             ".diff [",
+            ".w_norm [",
+            ".oft_R.",
         ),
     ),
 )

@@ -6,11 +6,12 @@ while it acts, and come before a file of the same name.
 
 from collections.abc import Iterable, Mapping
 
-from engine.api.values import ErrorCode, ErrorInfo
+from engine.api.values import ErrorInfo
 from engine.embeddings.embedding import Embedding
 from engine.embeddings.file import bundled
 from engine.errors import EngineError
 from engine.lora.file import LoraFile
+from engine.text.embedding_warnings import unreadable
 
 
 def bundled_embeddings(
@@ -24,6 +25,5 @@ def bundled_embeddings(
             try:
                 found[embedding.name] = bundled(embedding.name, embedding.tensors)
             except EngineError as error:
-                message = f'The embedding "{embedding.name[:80]}" was not used: {error.message}'
-                warnings.append(ErrorInfo(ErrorCode.EMBEDDING_REMARK, message, error.hint))
+                warnings.append(unreadable(embedding.name, error))
     return found, tuple(warnings)

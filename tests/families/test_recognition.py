@@ -87,6 +87,8 @@ OTHERS: dict[str, tuple[str, Listing]] = {
             "OFT of kohya": (".oft_diag", ".alpha"),
             "GLoRA": (".a1.weight", ".a2.weight", ".b1.weight", ".b2.weight", ".alpha"),
             "whole differences": (".diff", ".diff_b"),
+            "norms": (".w_norm", ".b_norm"),
+            "OFT of OneTrainer": (".oft_R.weight", ".oft_R.scaled_oft"),
         }.items()
     },
     "LoCon": (
