@@ -1,7 +1,7 @@
 """The LoRAs that nodes of a ComfyUI graph load, and the nodes that read tags in prompts.
 
 Inputs are those of ComfyUI's `LoraLoader` and `LoraLoaderModelOnly`, and of the loaders and stacks
-of rgthree-comfy, efficiency-nodes, Comfyroll, Easy-Use and ComfyUI-Lora-Manager.
+of rgthree-comfy, efficiency-nodes, Comfyroll, Easy-Use, Nunchaku and ComfyUI-Lora-Manager.
 """
 
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ LORA_LOADERS = frozenset(
         "CR Apply LoRA Stack", "Power Lora Loader (rgthree)", "Lora Loader Stack (rgthree)",
     }
 )  # fmt: skip
-_MODEL_STRENGTHS = ("strength_model", "lora_model_strength", "strength")
+_MODEL_STRENGTHS = ("strength_model", "lora_model_strength", "strength", "lora_strength")
 _CLIP_STRENGTHS = ("strength_clip", "lora_clip_strength")
 _MOST = 50
 # The inputs of one entry of a stack: its name, the strength of both, and the strengths apart.
 _STACKS = (
-    ("lora_name_{}", ("lora_wt_{}",), ("model_str_{}", "model_weight_{}"),
+    ("lora_name_{}", ("lora_wt_{}", "lora_strength_{}"), ("model_str_{}", "model_weight_{}"),
      ("clip_str_{}", "clip_weight_{}")),
     ("lora_{}_name", ("lora_{}_strength",), ("lora_{}_model_strength",),
      ("lora_{}_clip_strength",)),
@@ -75,8 +75,9 @@ def _stack(graph: Graph, node: Node) -> Iterator[LoraChoice | None]:
                 continue
             if graph.value(node, f"switch_{number}") in _OFF:
                 continue
-            simple = mode == "simple" or not model
-            own = tuple(key.format(number) for key in (both if simple else model))
+            apart = tuple(key.format(number) for key in model)
+            simple = mode == "simple" or node.inputs.keys().isdisjoint(apart)
+            own = tuple(key.format(number) for key in both) if simple else apart
             text = () if simple else tuple(key.format(number) for key in clip)
             yield lora_choice(
                 graph.value(node, name.format(number)),

@@ -227,6 +227,15 @@ STACK = {
             [choice("ink.safetensors", 0.8)],
         ),
         (
+            node("NunchakuFluxLoraLoader", lora_name="ink.safetensors", lora_strength=0.6),
+            [choice("ink.safetensors", 0.6)],
+        ),
+        (
+            node("NunchakuFluxLoraStack", lora_name_1="ink.safetensors", lora_strength_1=-0.5,
+                 lora_name_2="None", lora_strength_2=1.0),
+            [choice("ink.safetensors", -0.5)],
+        ),
+        (
             node(
                 "Lora Loader (LoraManager)",
                 text="<lora:ink:0.8>",
