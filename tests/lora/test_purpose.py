@@ -88,7 +88,7 @@ OURS = {
     ),
     "a text encoder of SD 2": Case(low_rank(_TEXT, 1024, 1024), "a LoRA for SD 2.x", ("sd2",)),
     "CLIP ViT-L alone, which four families have": Case(
-        low_rank(_TEXT.replace("te_", "te1_"), 768, 768),
+        low_rank(_TEXT.replace("te_", "te1_"), 768, 768) | {"emb_params": (4, 768)},
         "a LoRA for SD 1.x, SDXL, Flux.1 or SD 3.x",
         ("sd1", "sdxl", "flux1", "sd3"),
     ),

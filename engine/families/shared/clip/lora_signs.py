@@ -8,6 +8,8 @@ _WIDTH = re.compile(
     r"|resblocks_\d+_mlp_c_fc) \[[\d?]+,(\d+)\]"
 )
 _SECOND = re.compile(r"\n(?:lora_te2|lycoris_te2|text_encoder_2|clip_g)_")
+# The end of a listing's line about a key that is not read.
+_UNREAD = " 0d"
 _LAYER = re.compile(
     r"encoder_layers_\d+_(?:self_attn|mlp|layer_norm)|resblocks_\d+_|text_projection"
     r"|(?:token|position)_embedding|final_layer_norm|ln_final"
@@ -30,7 +32,8 @@ def clip_evidence(listing: str, known: tuple[int, ...]) -> str | None:
 
     `known` are the widths of the family's encoders, which other families may have, too.
     """
-    if not all(map(_LAYER.search, listing.strip().split("\n"))):
+    lines = (line for line in listing.split("\n") if line and not line.endswith(_UNREAD))
+    if not all(map(_LAYER.search, lines)):
         return None
     facts = list(clip_facts(listing, known))
     return "; ".join(words for words, _ in facts) if facts and all(f[1] for f in facts) else None
