@@ -17,7 +17,7 @@ from app.storage.aside import put_aside
 FILE = "index.sqlite"
 _APPLICATION = 0x53614C69  # "SaLi", to tell this file from every other
 VERSION = 4
-_PATIENCE_S = 5.0
+PATIENCE_S = 5.0
 # File systems over a network, by the names that Linux, macOS and Windows give them.
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "afpfs", "webdav", "davfs", "9p", "fuse.rclone", "afs")
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
@@ -141,7 +141,7 @@ def index_errors() -> Generator[None]:
         raise
 
 
-def connect(path: Path, *, patience_s: float = _PATIENCE_S) -> sqlite3.Connection:
+def connect(path: Path, *, patience_s: float = PATIENCE_S) -> sqlite3.Connection:
     """Open a connection for one thread at a time. Raises sqlite3.Error.
 
     Every statement is a transaction of its own unless BEGIN says otherwise.

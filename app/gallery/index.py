@@ -9,7 +9,7 @@ from app.background import Background
 from app.gallery.folders import FolderList
 from app.gallery.listing import without_nested
 from app.gallery.marks import MarkStore, changed_marks
-from app.gallery.mirroring import mirror
+from app.gallery.mirroring import Mirror
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.precedence import Precedence
 from app.gallery.query import GalleryQuery
@@ -29,7 +29,6 @@ from app.gallery.rows import (
 from app.gallery.searching import Searcher
 from app.gallery.thumbnails import ThumbnailFiles
 from app.gallery.upkeep import Opened, Upkeep, open_index
-from engine.api.values import ErrorInfo
 
 # Searching again for each of many pictures that are read would slow their reading down.
 _SOON_MS, _LATER_MS, _MANY = 300, 1500, 2000
@@ -79,7 +78,7 @@ class GalleryIndex(QObject):
         self._searching = self._pool()
         # Apart, so that no search waits until all is counted.
         self._counting = self._pool()
-        self._marking = self._pool()
+        self._mirror = Mirror(self._pool(), self)
         self._upkeep = Upkeep(self._pool(), self.precedence, self)
         self._asked = 0
         self._started = False
@@ -106,6 +105,9 @@ class GalleryIndex(QObject):
         self._upkeep.states_changed.connect(self.folders_changed)
         self._upkeep.broken.connect(self._on_broken)
         self._upkeep.made_again.connect(self._on_made_again)
+        self._mirror.ended.connect(lambda: self._tell_change(_SOON_MS))
+        self._mirror.broken.connect(self._on_broken)
+        self._mirror.failed.connect(self.failed)
 
     # Folders
 
@@ -275,28 +277,17 @@ class GalleryIndex(QObject):
         if self._marks is None:
             return Marking(())
         marking = self._marks.set(marks)
-        changed = tuple((identity, marks[identity]) for identity, _ in marking.before)
+        changed = {identity: marks[identity] for identity, _ in marking.before}
         if not changed:
             return marking
-        self.marked.emit(self._rows.mark(dict(changed)))
-        index, with_sidecars = self._upkeep.index, sidecars and self.write_sidecars
-        at = self._marks.at(changed[0][0])
-        self._marking.run(
-            lambda: attempt(lambda: mirror(index, changed, at, sidecars=with_sidecars)),
-            self._on_mirrored,
-        )
+        self.marked.emit(self._rows.mark(changed))
+        marked = self._marks.marked(changed)
+        self._mirror.copy(self._upkeep.index, marked, sidecars=sidecars and self.write_sidecars)
         return marking
 
     def _adopt(self, marks: dict[bytes, Marks]) -> None:
         """Keep marks that sidecars told."""
         self._set(marks, sidecars=False)
-
-    def _on_mirrored(self, outcome: ErrorInfo | Broken | None) -> None:
-        if isinstance(outcome, Broken):
-            self._on_broken(outcome)
-        elif outcome is not None:
-            self.failed.emit(outcome)
-        self._tell_change(_SOON_MS)
 
     def _count(self) -> None:
         """Count on another thread what pictures can be filtered by."""
@@ -333,7 +324,7 @@ class GalleryIndex(QObject):
         A folder that does not answer holds all but the marks and the list of folders.
         """
         self._list.close()
-        self._marking.close()
+        self._mirror.close()
         self._upkeep.close()
         self._searching.close()
         self._counting.close()
@@ -370,6 +361,9 @@ class GalleryIndex(QObject):
 
     def _on_stepped(self, done: int, total: int) -> None:
         self._rows.forget()
+        if done == total:
+            # What an index that was made again did not take.
+            self._mirror.again()
         self.progress.emit(done, total)
         self._tell_change(_LATER_MS if total - done > _MANY else _SOON_MS)
 

@@ -89,6 +89,10 @@ class MarkStore:
         marked = self._marked.get(identity) if identity is not None else None
         return marked.marks if marked is not None else NO_MARKS
 
+    def marked(self, identities: Iterable[bytes]) -> dict[bytes, Marked]:
+        """Return the marks of pictures that were marked, with their times."""
+        return {identity: self._marked[identity] for identity in identities}
+
     def at(self, identity: bytes) -> int:
         """Return the time when a picture was last marked, in ns since 1970; 0 for never."""
         marked = self._marked.get(identity)

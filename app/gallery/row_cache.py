@@ -61,8 +61,13 @@ class RowCache:
         return find_picture(self._connection, path) if self._connection is not None else None
 
     def identities(self, ids: Sequence[int]) -> set[bytes]:
-        """Return the identities of pictures that have one."""
-        return identities_of(self._connection, ids) if self._connection is not None else set()
+        """Return the identities of pictures that have one; those of kept rows without the disk."""
+        kept = {id_: self._rows[id_].identity for id_ in ids if id_ in self._rows}
+        known = {identity for identity in kept.values() if identity is not None}
+        missing = [id_ for id_ in ids if id_ not in kept]
+        if not missing or self._connection is None:
+            return known
+        return known | identities_of(self._connection, missing)
 
     def mark(self, marks: Mapping[bytes, Marks]) -> tuple[int, ...]:
         """Give kept rows new marks, by identity; return their ids."""

@@ -6,8 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 from PySide6.QtCore import QFileSystemWatcher
 
 from app.decoding import picture_size
-from app.gallery.database import VERSION, prepare, quick_check
+from app.gallery.database import VERSION, connect, prepare, quick_check
 from app.gallery.headers import trouble_of
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
@@ -337,23 +337,50 @@ sys.stdin.read()
 def test_an_index_that_another_process_holds_is_read_and_written_later(
     two: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.gallery.database._PATIENCE_S", 0.1)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", _HOLD, str(two.file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert holder.stdin is not None
-    assert holder.stdout is not None
-    holder.stdout.readline()
-    write(two.pictures / "c.png", ours(3, "a fox"))
-    two.index.refresh()
-    assert sorted(two.names()) == ["a.png", "b.png"]
-    assert [row.rating for row in two.rows(STARRED)] == [5]
-    holder.stdin.close()
-    holder.wait()
-    holder.stdout.close()
+    monkeypatch.setattr(connect, "__kwdefaults__", {"patience_s": 0.1})
+    with _held(two.file):
+        write(two.pictures / "c.png", ours(3, "a fox"))
+        two.index.refresh()
+        assert sorted(two.names()) == ["a.png", "b.png"]
+        assert [row.rating for row in two.rows(STARRED)] == [5]
+        two.index.favourite(two.ids(), True)
     two.wait_for("a.png", "b.png", "c.png")
+    two.wait_for("a.png", "b.png", query=GalleryQuery(favourites=True))
+
+
+def test_a_picture_that_is_seen_can_be_marked_though_its_index_cannot_be_read(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a network drive readers wait for whoever writes."""
+
+    def is_on_network(_folder: Path) -> bool:
+        return True
+
+    monkeypatch.setattr("app.gallery.database.on_network", is_on_network)
+    write(gallery.pictures / "a.png", ours(1, "a cat"))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    gallery.wait(lambda: gallery.index.folders[0].state is FolderState.READY)
+    monkeypatch.setattr(connect, "__kwdefaults__", {"patience_s": 0.1})
+    ids = gallery.ids()
+    assert len(gallery.index.rows(ids)) == 1
+    with _held(gallery.file):
+        gallery.index.rate(ids, 5)
+        assert [row.rating for row in gallery.index.rows(ids)] == [5]
+    gallery.wait_for("a.png", query=STARRED)
+
+
+@contextmanager
+def _held(index: Path) -> Generator[None]:
+    """Hold an index in another process."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(index)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield
+        holder.stdin.close()
 
 
 def test_pictures_that_were_indexed_before_a_kill_are_not_read_again(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Stars and rejections in XMP sidecars are read, and written where that is wanted."""
 
 import os
+import sqlite3
 import time
 from pathlib import Path
 from threading import Event
@@ -8,6 +9,7 @@ from threading import Event
 import pytest
 
 from app.gallery import mirroring
+from app.gallery.database import IndexBusyError, connect
 from app.gallery.query import GalleryQuery, Rejected
 from app.gallery.rows import Marks
 from app.gallery.sidecars import read_sidecar, write_sidecar
@@ -151,6 +153,65 @@ def test_a_sidecar_that_is_written_late_does_not_undo_later_stars(
     assert [row.rating for row in gallery.rows()] == [2]
     looked.set()
     gallery.wait(lambda: read_sidecar(str(gallery.pictures / "a.png")) == Marks(2))
+
+
+def test_marks_reach_sidecars_once_an_index_is_busy_no_more(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy, gave_up = _busy(gallery, monkeypatch)
+    gallery.index.rate(gallery.ids(), 4)
+    gallery.wait(lambda: bool(gave_up))
+    gallery.index.rate(gallery.ids(), 2)
+    busy.clear()
+    gallery.wait(lambda: read_sidecar(str(gallery.pictures / "a.png")) == Marks(2))
+    gallery.wait_for("a.png", query=GalleryQuery(least_rating=2))
+
+
+def test_marks_that_a_busy_index_did_not_take_reach_sidecars_at_the_end(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy, gave_up = _busy(gallery, monkeypatch)
+    gallery.index.rate(gallery.ids(), 4)
+    gallery.wait(lambda: bool(gave_up))
+    busy.clear()
+    gallery.index.close()
+    assert read_sidecar(str(gallery.pictures / "a.png")) == Marks(4)
+
+
+def test_marks_of_many_presses_reach_sidecars_though_the_window_closes_at_once(
+    gallery: Opened,
+) -> None:
+    for number in range(9):
+        write(gallery.pictures / f"{number}.png", png(number))
+    gallery.index.start()
+    gallery.wait_for(*(f"{number}.png" for number in range(9)))
+    gallery.index.write_sidecars = True
+    for picture in gallery.ids():
+        gallery.index.rate([picture], 3)
+    gallery.index.close()
+    assert len(list(gallery.pictures.glob("*.xmp"))) == 9
+
+
+def _busy(gallery: Opened, monkeypatch: pytest.MonkeyPatch) -> tuple[Event, list[str]]:
+    """Open a gallery of one picture whose index takes no marks while the event is set.
+
+    The list has an entry for each time that was tried.
+    """
+    write(gallery.pictures / "a.png", png(1))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    gallery.index.write_sidecars = True
+    busy, gave_up = Event(), list[str]()
+    busy.set()
+
+    def connect_busily(path: Path, **_: float) -> sqlite3.Connection:
+        if busy.is_set():
+            gave_up.append("busy")
+            raise IndexBusyError("database is locked")
+        return connect(path)
+
+    monkeypatch.setattr(mirroring, "connect", connect_busily)
+    return busy, gave_up
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind")
