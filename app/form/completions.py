@@ -22,6 +22,11 @@ _PREFIX = re.compile(r"(?:^|(?<=[\s,(]))embedding:([^\s,()<>]*)$", re.IGNORECASE
 _EMBED_TAG = re.compile(r"<embed:([^<>\n]*)$", re.IGNORECASE)
 _ANGLED = re.compile(r"<([^<>:\n]*)$")
 _WILDCARD = re.compile(r"__((?:(?!__)[\w\-./ ])*)$")
+# What a list's name does not begin in: whole names, tags, whose names may hold such signs, and what
+# is kept as it is (`engine/text/wildcards.py`).
+_WHOLE = re.compile(
+    r"__(?![\s_])[\w\-./ ]{1,200}?(?<=[^\W_])__|<\w{1,20}:[^<>\n]{1,1000}>|\\(?:__|.)"
+)
 _BARE = re.compile(r"(?:^|(?<=[\s,(|]))([^\s,()\[\]{}|<>:]+)$")
 
 
@@ -73,13 +78,16 @@ def completions(before: str, convention: Convention, names: Names) -> Completion
         if spelling in spellings and (match := pattern.search(before)):
             kind, text = NameKind.EMBEDDING, SPELLINGS[spelling]
             return _found(match.start(), match[1], names.embeddings, kind, text)
-    # An even number of marks means that the last one closes a name.
-    if (list_ := _WILDCARD.search(before)) and before.count("__") % 2:
+    if (list_ := _WILDCARD.search(before)) and not _is_in_whole(before, list_.start()):
         kind = NameKind.WILDCARD
         return _found(list_.start(), list_[1], names.wildcards, kind, "__{}__")
     if EmbeddingSpelling.BARE in spellings and (word := _BARE.search(before)):
         return _bare(word, names.embeddings)
     return NO_COMPLETIONS
+
+
+def _is_in_whole(before: str, place: int) -> bool:
+    return any(whole.start() <= place < whole.end() for whole in _WHOLE.finditer(before))
 
 
 def _bare(word: re.Match[str], embeddings: Iterable[str]) -> Completions:

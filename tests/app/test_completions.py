@@ -35,6 +35,12 @@ def offered(before: str, tool: ConventionName = ConventionName.A1111) -> list[st
         ("a __warm", ConventionName.COMFY, ["__colours/warm__"]),
         ("a __animal__", ConventionName.A1111, []),
         ("a __animal__ and __", ConventionName.A1111, 2),
+        ("<lora:ink__v2:1>, __an", ConventionName.A1111, ["__animal__"]),
+        ("<lora:ink__v2__final:1>, __an", ConventionName.A1111, ["__animal__"]),
+        ("<lora:ink__v2:1>, __animal__", ConventionName.A1111, []),
+        ("bad__hands, __an", ConventionName.A1111, ["__animal__"]),
+        (r"a \__an", ConventionName.A1111, []),
+        (r"\__a and __an", ConventionName.A1111, ["__animal__"]),
         ("a red house", ConventionName.A1111, []),
     ],
 )
