@@ -12,6 +12,7 @@ from app.form.examples import EXAMPLES, STARTER_EXAMPLES, another
 from app.form.fields import Form
 from app.form.generation import (
     NO_CHOICES,
+    SIZE,
     Choices,
     GenerationState,
     choices_of,
@@ -124,7 +125,7 @@ class FormChanges(QObject):
         form = self._form
         before = form.form
         self._put_checkpoint(path)
-        if form.choices != NO_CHOICES and form.choices != choices_of(before):
+        if form.has_choices and form.choices != choices_of(before):
             self._tell(self.tr("The settings you last used with this model are back."), before)
         elif form.choices != choices_of(before):
             self._tell(self.tr("The settings are this model's defaults."), before)
@@ -158,6 +159,9 @@ class FormChanges(QObject):
         def put() -> None:
             # The model comes before the settings, which it replaces by those last used with it.
             for name in fields_of_parts(preset.parts):
+                if name in SIZE and getattr(preset.form, name) is None and self._form.inputs:
+                    # The size is that of the start picture.
+                    continue
                 value = getattr(preset.form, name)
                 if name == "checkpoint":
                     model: Path = self._checkpoints.starter if value == Path() else value

@@ -87,7 +87,8 @@ class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
     strength: float
 
 
-_CHOICES = ("width", "height", "steps", "guidance", "sampler", "schedule")
+SIZE = ("width", "height")
+_CHOICES = (*SIZE, "steps", "guidance", "sampler", "schedule")
 # The fields that `EffectiveSettings` follow from.
 EFFECTIVE_FIELDS = frozenset({*_CHOICES, "inputs", "strength", "suggestions", "mask_options"})
 # The other settings of a picture that a checkpoint or the engine decides unless the user does.
@@ -141,7 +142,7 @@ def choices_of(form: object) -> Choices:
 
 def with_size_of(choices: Choices, other: object) -> Choices:
     """Return the choices with width and height of others, or of a form."""
-    size = {name: getattr(other, name) for name in ("width", "height")}
+    size = {name: getattr(other, name) for name in SIZE}
     return msgspec.structs.replace(choices, **size)
 
 
@@ -217,11 +218,18 @@ class GenerationState(FormFields):
     @property
     def has_choices(self) -> bool:
         """True if the user set any value that is otherwise left to the checkpoint or the engine."""
-        return self.choices != NO_CHOICES
+        return self.choices != self._left_open
 
     def clear_choices(self) -> None:
-        """Leave size, method and all options of a picture to the checkpoint and the engine."""
-        self.put_choices(NO_CHOICES)
+        """Leave size, method and all options of a picture to the checkpoint and the engine.
+
+        A size that is a start picture's stays.
+        """
+        self.put_choices(self._left_open)
+
+    @property
+    def _left_open(self) -> Choices:
+        return with_size_of(NO_CHOICES, self) if self.inputs else NO_CHOICES
 
     def suggest(self, info: CheckpointInfo, longest_side: int | None = None) -> None:
         """Take a checkpoint's suggested settings; the user's choices stay.

@@ -157,6 +157,32 @@ def test_a_size_that_a_start_picture_sets_is_said(staged: Staged, picture: Path)
     assert f"{form.width} × {form.height}" in notice.message  # noqa: RUF001
 
 
+@pytest.mark.parametrize("change", ["reset", "preset", "model"])
+def test_settings_that_tell_no_size_leave_that_of_a_start_picture(
+    staged: Staged, picture: Path, change: str
+) -> None:
+    form = staged.session.generation
+    CHANGES[change](staged.session.changes, picture)
+    assert (form.width, form.height, form.clip_skip) == (320, 256, None)
+    assert not form.has_choices or change == "preset"
+    (notice,) = staged.session.notices.notices
+    assert "last used" not in notice.message
+
+
+def test_a_preset_with_a_size_gives_it_to_a_start_picture(staged: Staged) -> None:
+    form = staged.session.generation
+    sized = msgspec.structs.replace(PRESET, form=Form(width=640, height=512))
+    staged.session.changes.use_preset(sized)
+    assert (form.width, form.height) == (640, 512)
+
+
+def test_a_preset_without_a_size_leaves_it_to_the_model(staged: Staged) -> None:
+    form = staged.session.generation
+    form.inputs = ()
+    staged.session.changes.use_preset(PRESET)
+    assert (form.width, form.height) == (None, None)
+
+
 def drawn_with(path: Path, models: str) -> Path:
     """A picture of AUTOMATIC1111 that names these models."""
     text = f"a house\nSteps: 5, Sampler: Euler, Seed: 8, {models}"
