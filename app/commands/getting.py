@@ -1,5 +1,7 @@
 """Getting models from links: what a link leads to, and its download once a person agrees."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
@@ -87,7 +89,7 @@ class ModelGetting(QObject):
         self.stage = Stage.IDLE
         self.offer: Offer | None = None
         self.problem: DownloadProblem | None = None
-        self._wanted = 0
+        self._wanted = self._placing = 0
         self._done = {
             download.id for download in downloads.entries if download.state is DownloadState.DONE
         }
@@ -156,6 +158,34 @@ class ModelGetting(QObject):
         """Return the folder into which models of a kind are downloaded."""
         below = _FOLDERS.get(kind)
         return self._models / below if below else self._models
+
+    def find_place(self, kind: ModelKind, then: Callable[[Path], None]) -> None:
+        """Call `then` with the path that the offered file would get as a model of a kind.
+
+        A file that has its name is read for that, on another thread. `then` is not called once
+        another place is asked for, or the offer is given up.
+        """
+        offer, folder = self.offer, self.folder_of(kind)
+        self._placing += 1
+        placing, number = self._placing, self._wanted
+        if offer is None:
+            return
+
+        def is_unwanted() -> bool:
+            return (self._placing, self._wanted) != (placing, number)
+
+        def find() -> Path | None:
+            entries = self._downloads.entries
+            with suppress(Stopped, ValueError):
+                source = source_of(offer.file, offer.hosts)
+                return folder / with_free_name(source, folder, entries, is_unwanted).file_name
+            return None
+
+        def take(place: Path | None) -> None:
+            if place is not None and not is_unwanted():
+                then(place)
+
+        self._background.run(find, take)
 
     def download(self, kind: ModelKind) -> None:
         """Download the offered file, from the hosts that were shown, as a model of a kind."""

@@ -90,6 +90,14 @@ def offered(staged: Staged, text: str) -> Offer:
     return getting.offer
 
 
+def placed(staged: Staged, kind: ModelKind) -> Path:
+    """Return the place that the offer is said to go to."""
+    found: list[Path] = []
+    staged.session.models.getting.find_place(kind, found.append)
+    staged.wait(lambda: bool(found))
+    return found[0]
+
+
 def state(getting: ModelGetting) -> DownloadState | None:
     return getting.entries[0].state if getting.entries else None
 
@@ -168,16 +176,19 @@ def test_a_file_of_a_name_that_is_taken_gets_another_and_replaces_nothing(
     mine.write_bytes(b"z" * len(content))
     mine.with_suffix(".civitai.info").write_bytes(b"{}")
     offered(staged, PAGE)
+    new = mine.with_stem(f"{mine.stem}-2")
+    assert placed(staged, ModelKind.LORA) == new
+    assert placed(staged, ModelKind.CHECKPOINT) == staged.paths.models / mine.name
     getting.download(ModelKind.LORA)
     staged.wait(lambda: state(getting) is DownloadState.DONE)
     assert mine.read_bytes() == b"z" * len(content)
     assert mine.with_suffix(".civitai.info").read_bytes() == b"{}"
-    new = mine.with_stem(f"{mine.stem}-2")
     assert new.read_bytes() == content
     assert new.with_suffix(".civitai.info").is_file()
     # The same file is not fetched a second time.
     asked = len(sites.server.asked)
     offered(staged, PAGE)
+    assert placed(staged, ModelKind.LORA) == new
     getting.download(ModelKind.LORA)
     staged.wait(lambda: getting.stage is Stage.IDLE and state(getting) is DownloadState.DONE)
     assert len(getting.entries) == 1

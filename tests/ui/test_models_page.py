@@ -501,6 +501,27 @@ def test_an_offer_says_everything_before_it_is_agreed_to(shown: Shown) -> None:
     assert "/Lora/" in card.place.text().replace("\u200b", "")
 
 
+def test_an_offer_says_the_name_that_is_free(shown: Shown) -> None:
+    get, getting = shown.page.get, shown.session.models.getting
+    taken = shown.paths.models / "Lora" / "a.safetensors"
+    taken.parent.mkdir(parents=True)
+    taken.write_bytes(b"another")
+    link = read_link("https://civitai.com/models/1")
+    assert link is not None
+    file = OfferedFile(
+        name=taken.name, url="https://civitai.com/x", size=2_000_000, kind=ModelKind.LORA
+    )
+    getting.offer = Offer(link, Page(title="Ink", files=(file,)), 0, ("civitai.com",))
+    getting.stage = Stage.OFFERED
+    getting.changed.emit()
+    place = get.offer.place
+    shown.wait(lambda: place.text().replace("\u200b", "") == str(taken.with_stem("a-2")))
+    kinds = get.offer.kinds
+    kinds.setCurrentIndex(kinds.findData(ModelKind.CHECKPOINT.value))
+    kinds.activated.emit(kinds.currentIndex())
+    assert place.text().replace("\u200b", "") == str(shown.paths.models / taken.name)
+
+
 def test_a_key_is_asked_for_where_a_site_wants_one(shown: Shown) -> None:
     getting = shown.session.models.getting
     getting.stage = Stage.FAILED

@@ -1,5 +1,7 @@
 """A card about what a link leads to: licence, size, hash and hosts, before anything comes."""
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.commands.getting import Offer
@@ -34,6 +36,8 @@ class OfferCard(QFrame):
         super().__init__()
         self._session = session
         self._offer: Offer | None = None
+        # The offer, and the kind, whose place is shown.
+        self._placed: tuple[Offer, ModelKind] | None = None
         self.setProperty("role", "card")
         self.title = plain_label("", "heading", wrap=True)
         self.files, self.kinds = ChoiceBox(theme, of_files=True), ChoiceBox(theme)
@@ -63,6 +67,7 @@ class OfferCard(QFrame):
         self._offer = offer
         self.setVisible(offer is not None and self.parentWidget() is not None)
         if offer is None:
+            self._placed = None
             return
         page, file = offer.page, offer.file
         self.title.setText(breakable(page.title))
@@ -122,9 +127,16 @@ class OfferCard(QFrame):
 
     def _show_place(self, *_: object) -> None:
         offer = self._offer
-        if offer is not None:
-            folder = self._session.models.getting.folder_of(self.kind)
-            self.place.setText(breakable(str(folder / offer.file.name)))
+        if offer is None or self._placed == (offer, self.kind):
+            return
+        self._placed = offer, self.kind
+        getting = self._session.models.getting
+        self._show_path(getting.folder_of(self.kind) / offer.file.name)
+        # Another file may have that name.
+        getting.find_place(self.kind, self._show_path)
+
+    def _show_path(self, path: Path) -> None:
+        self.place.setText(breakable(str(path)))
 
     def _download(self) -> None:
         self._session.models.getting.download(self.kind)
