@@ -63,7 +63,8 @@ def read_link(text: str) -> Link | None:
     if air is not None:
         return _civitai(f"/models/{air['model']}", {"modelVersionId": [air["version"] or ""]})
     url = encoded(text.strip())
-    if "://" not in url:
+    is_address = "://" in url
+    if not is_address:
         url = f"https://{url}"
     try:
         host = host_of(url)
@@ -74,11 +75,21 @@ def read_link(text: str) -> Link | None:
         return _civitai(parts.path, parse_qs(parts.query))
     if host in _HUGGING_FACE:
         return _hugging_face(parts.path)
-    is_file = parts.path.rpartition("/")[2] != "" and "." in host
+    # A word with a slash is hardly an address; the name of a machine of one's own is, if it is said.
+    is_file = parts.path.rpartition("/")[2] != "" and (is_address or "." in host)
     is_loopback = host == "127.0.0.1" and parts.scheme == "http"
     if is_file and (parts.scheme == "https" or is_loopback):
         return Link(site=Site.OTHER, url=url)
     return None
+
+
+def is_unencrypted(text: str) -> bool:
+    """Return True for a web address that is not asked, as the answer could be anybody's."""
+    url = encoded(text.strip())
+    try:
+        return bool(host_of(url)) and urlsplit(url).scheme == "http"
+    except ValueError:
+        return False
 
 
 def encoded(text: str) -> str:

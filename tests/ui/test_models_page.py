@@ -473,6 +473,9 @@ def test_only_a_link_can_be_looked_up(shown: Shown) -> None:
         get.link.setText(text)
         assert get.ask.isEnabled() == can
     assert "civitai.com" in get.state.text()
+    get.link.setText("http://nas/a.safetensors")
+    assert not get.ask.isEnabled()
+    assert "encrypted" in get.state.text()
 
 
 def test_an_offer_says_everything_before_it_is_agreed_to(shown: Shown) -> None:

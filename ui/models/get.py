@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.commands.getting import Stage
-from app.downloads.links import read_link
+from app.downloads.links import is_unencrypted, read_link
 from app.library.first_models import first_models, ranked
 from app.notices.wording import worded_both
 from app.session import Session
@@ -128,6 +128,11 @@ class GetModels(QWidget):
             return worded_both(problem.text, problem.advice)
         if host:
             return self.tr("Only {host} is asked, and nothing is downloaded yet.").format(host=host)
+        if is_unencrypted(self.link.text()):
+            return self.tr(
+                "What comes from an address with http:// is not encrypted: it could be another "
+                "file. Use one with https://, or copy the file into your folder of models yourself."
+            )
         if self.link.text().strip():
             return self.tr(
                 "This is no link to a model: copy the address of its page from your web browser."

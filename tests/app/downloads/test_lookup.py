@@ -10,7 +10,7 @@ import trustme
 
 from app.downloads.errors import DownloadCode, DownloadError
 from app.downloads.fetch import fetch
-from app.downloads.links import Link, Site, read_link
+from app.downloads.links import Link, Site, is_unencrypted, read_link
 from app.downloads.lookup import look_up, sender_of, source_of, whole_size
 from app.downloads.model_pages import OfferedFile
 from engine.api.model_files import ModelKind
@@ -99,6 +99,9 @@ def never() -> bool:
         ),
         ("https://huggingface.co/someone/mix", ("hugging_face", "", "", "someone/mix", "")),
         ("https://files.test/a/ink%20wash.safetensors", ("other", "", "", "", "")),
+        ("https://localhost:8443/ink.safetensors", ("other", "", "", "", "")),
+        ("https://nas/ink.safetensors", ("other", "", "", "", "")),
+        ("https://192.168.1.5/ink.safetensors", ("other", "", "", "", "")),
     ],
 )
 def test_links_are_read_as_people_copy_them(text: str, found: tuple[str, ...]) -> None:
@@ -121,10 +124,26 @@ def test_links_are_read_as_people_copy_them(text: str, found: tuple[str, ...]) -
         "urn:isbn:0451450523",
         "https://huggingface.co/datasets/a/b",
         "https://files.test/",
+        "https://nas/",
+        "red/green",
     ],
 )
 def test_other_texts_are_no_links(text: str) -> None:
     assert read_link(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("http://files.test/a.safetensors", True),
+        ("HTTP://nas:8080/a.safetensors", True),
+        ("http://", False),
+        ("https://files.test/", False),
+        ("a cat", False),
+    ],
+)
+def test_addresses_without_encryption_are_told_from_no_addresses(text: str, plain: bool) -> None:
+    assert is_unencrypted(text) == plain
 
 
 def test_a_link_says_which_host_is_asked() -> None:
