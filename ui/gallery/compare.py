@@ -56,7 +56,7 @@ class ComparePane(QWidget):
         column.addLayout(heading)
         column.addLayout(self._facts)
         self.show_row(row)
-        loader.want(row.path, self._show)
+        loader.want(row, self._show)
 
     def show_row(self, row: GalleryRow) -> None:
         """Show the picture's marks anew."""

@@ -311,7 +311,7 @@ class GalleryPage(QWidget):
             return
         self.viewer.show_row(rows[0], number, self.browser.count)
         beside = (self.browser.model.row(number + 1), self.browser.model.row(number - 1))
-        self.loader.expect([row.path for row in beside if row is not None])
+        self.loader.expect(row for row in beside if row is not None)
 
     def _refresh_details(self, rows: list[GalleryRow], count: int) -> None:
         self._detailed += 1

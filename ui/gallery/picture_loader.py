@@ -1,13 +1,15 @@
 """Whole pictures for the viewer: decoded in the background, the latest kept for going back."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from PySide6.QtCore import QObject, QSize, Signal
 
 from app.background import Background
 from app.decoding import MAX_PIXELS, decode
+from app.gallery.rows import GalleryRow
+from app.library.picture_files import Picture
 from ui.picture_facts import Fact, read_facts
 from ui.picture_levels import PictureLevels, make_levels
 
@@ -39,46 +41,43 @@ class PictureLoader(QObject):
         super().__init__(parent)
         self._background = Background(1, self)
         self._background.failed.connect(self.failed)
-        self._kept: OrderedDict[str, LoadedPicture] = OrderedDict()
-        self._waiting: OrderedDict[str, list[Callable[[LoadedPicture], None]]] = OrderedDict()
+        # A file that another program has changed is another picture.
+        self._kept: OrderedDict[Picture, LoadedPicture] = OrderedDict()
+        self._waiting: OrderedDict[Picture, list[Callable[[LoadedPicture], None]]] = OrderedDict()
         self._busy = False
-        self._wanted = ""
+        self._wanted: Picture | None = None
 
-    def want(self, path: str, then: Callable[[LoadedPicture], None]) -> None:
+    def want(self, row: GalleryRow, then: Callable[[LoadedPicture], None]) -> None:
         """Call `then` with a picture, at once if it is kept."""
-        self._wanted = path
-        kept = self._kept.get(path)
+        self._wanted = wanted = _picture(row)
+        kept = self._kept.get(wanted)
         if kept is not None:
-            self._kept.move_to_end(path)
+            self._kept.move_to_end(wanted)
             then(kept)
             return
-        self._waiting.setdefault(path, []).append(then)
-        self._waiting.move_to_end(path, last=False)
+        self._waiting.setdefault(wanted, []).append(then)
+        self._waiting.move_to_end(wanted, last=False)
         self._pump()
 
-    def expect(self, paths: Sequence[str]) -> None:
+    def expect(self, rows: Iterable[GalleryRow]) -> None:
         """Read these when nothing else is wanted; earlier expectations are given up."""
-        for path in [path for path, wanting in self._waiting.items() if not wanting]:
-            del self._waiting[path]
-        for path in paths:
-            if path not in self._kept:
-                self._waiting.setdefault(path, [])
+        for picture in [picture for picture, wanting in self._waiting.items() if not wanting]:
+            del self._waiting[picture]
+        for picture in map(_picture, rows):
+            if picture not in self._kept:
+                self._waiting.setdefault(picture, [])
         self._pump()
-
-    def forget(self, path: str) -> None:
-        """Read a picture anew when it is wanted again."""
-        self._kept.pop(path, None)
 
     def rest(self) -> None:
         """Keep no picture but the one wanted last: nobody goes from one to the next any more."""
         self.expect(())
-        for path in [path for path in self._kept if path != self._wanted]:
-            del self._kept[path]
+        for picture in [picture for picture in self._kept if picture != self._wanted]:
+            del self._kept[picture]
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The paths of the pictures in memory."""
-        return tuple(self._kept)
+        return tuple(picture.path for picture in self._kept)
 
     def close(self) -> None:
         """Wait for the decoding thread."""
@@ -88,23 +87,31 @@ class PictureLoader(QObject):
     def _pump(self) -> None:
         if self._busy or not self._waiting:
             return
-        path, wanting = self._waiting.popitem(last=False)
+        picture, wanting = self._waiting.popitem(last=False)
         self._busy = True
-        self._background.run(lambda: _load(path), lambda loaded: self._keep(loaded, wanting))
+        self._background.run(
+            lambda: _load(picture.path), lambda loaded: self._keep(picture, loaded, wanting)
+        )
 
     def _keep(
-        self, loaded: LoadedPicture, wanting: Sequence[Callable[[LoadedPicture], None]]
+        self,
+        picture: Picture,
+        loaded: LoadedPicture,
+        wanting: Sequence[Callable[[LoadedPicture], None]],
     ) -> None:
         self._busy = False
-        self._kept[loaded.path] = loaded
+        self._kept[picture] = loaded
         while (
-            len(self._kept) > 1
-            and sum(picture.bytes for picture in self._kept.values()) > _BUDGET_BYTES
+            len(self._kept) > 1 and sum(kept.bytes for kept in self._kept.values()) > _BUDGET_BYTES
         ):
             self._kept.popitem(last=False)
         for then in wanting:
             then(loaded)
         self._pump()
+
+
+def _picture(row: GalleryRow) -> Picture:
+    return Picture(row.path, row.modified_ns, row.size)
 
 
 def _load(path: str) -> LoadedPicture:

@@ -76,7 +76,7 @@ class Viewer(QWidget):
         self.name.setText(row.prompt or name_of(row))
         self.marks.setText(", ".join(marks_words(row)))
         self.view.setAccessibleDescription(spoken(row))
-        self._loader.want(row.path, self._show)
+        self._loader.want(row, self._show)
 
     def _show(self, loaded: LoadedPicture) -> None:
         if loaded.path != self._wanted:

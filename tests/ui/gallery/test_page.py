@@ -6,6 +6,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from PIL import Image
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 from PySide6.QtTest import QTest
@@ -89,6 +90,22 @@ def test_the_viewer_goes_through_the_pictures_and_back(shown: Shown) -> None:
     assert shown.grid.isVisible()
     assert shown.grid.hasFocus()
     assert shown.grid.rows() == [0]
+
+
+def test_the_viewer_shows_a_picture_that_another_program_changed_as_it_is(shown: Shown) -> None:
+    shown.grid.choose(1)
+    QTest.keyClick(shown.grid, KEY.Key_Space)
+    view = shown.page.viewer.view
+    shown.desk.wait(lambda: view.image is not None and view.image.width() == 64)
+    (row,) = shown.session.gallery_index.rows(shown.browser.chosen)
+    path = Path(row.path)
+    # As image editors save: beside the file, then in its place.
+    edited = path.with_suffix(".tmp.png")
+    Image.new("RGB", (32, 32)).save(edited)
+    os.utime(edited, ns=(row.modified_ns, row.modified_ns))
+    edited.replace(path)
+    shown.session.look_again()
+    shown.desk.wait(lambda: view.image is not None and view.image.width() == 32)
 
 
 def test_the_grid_holds_no_picture_but_the_one_that_was_seen_last(shown: Shown) -> None:
