@@ -53,9 +53,13 @@ class OutputPictures(QObject):
         """The present pictures, newest first."""
         return tuple(self._pictures)
 
+    def find(self, path: str) -> Picture | None:
+        """Return a picture as the latest list has it, also one whose row is still to come."""
+        return self._by_path.get(path)
+
     def row_of(self, path: str) -> int | None:
         """Return the row of a picture; None if it is not in the list."""
-        picture = self._by_path.get(path)
+        picture = self.find(path)
         if picture is None:
             return None
         row = bisect_left(self._pictures, newest_first(picture), key=newest_first)

@@ -156,6 +156,24 @@ def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
     desk.wait(lambda: QGuiApplication.clipboard().mimeData().hasImage())
 
 
+def test_a_shown_picture_that_another_program_changed_stays_and_is_shown_anew(desk: Desk) -> None:
+    first, shown, last = (add_picture(desk.paths.output, f"{name}.png") for name in "abc")
+    for at, path in enumerate((first, shown, last)):
+        os.utime(path, (1_000_000_000 + at, 1_000_000_000 + at))
+    desk.session.output_pictures.refresh()
+    desk.wait(lambda: desk.window.strip.pictures.rowCount() == 3)
+    desk.window.strip.setCurrentIndex(desk.window.strip.pictures.index_of(shown))
+    view = desk.window.canvas.view
+    desk.wait(lambda: view.image is not None and view.image.width() == 1)
+    # As a program writes that changes only the content of a file.
+    Image.new("RGB", (48, 32), "blue").save(shown)
+    desk.session.look_again()
+    desk.wait(lambda: desk.window.strip.pictures.index_of(shown).row() == 0)
+    desk.wait(lambda: view.image is not None and view.image.width() == 48)
+    assert desk.session.view.path == shown
+    assert desk.window.strip.currentIndex().row() == 0
+
+
 _CONTROL = Qt.KeyboardModifier.ControlModifier
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.background import Background
 from app.decoding import MAX_PIXELS, decode
+from app.library.picture_files import Picture
 from app.queue.progress import Preview
 from app.session import Session
 from engine.api.request import GenerateRequest
@@ -60,14 +61,15 @@ class CanvasPanel(QWidget):
         self, session: Session, theme: Theme, actions: Actions, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._theme = session, theme
-        self._actions = actions
+        self._session, self._theme, self._actions = session, theme, actions
+        self._pictures = session.output_pictures
         # One thread keeps the order: an older preview must not replace a newer one.
         self._background = Background(1, self)
         self._background.failed.connect(self.failed)
         self._wanted = 0
         # The path of the picture in the view, and its size; empty if it cannot be shown.
         self._read_path: str | None = None
+        self._listed: Picture | None = None
         self._size = QSize()
         # Made when it is first used.
         self.paint: PaintPanel | None = None
@@ -83,9 +85,8 @@ class CanvasPanel(QWidget):
         row.addWidget(self.pictures, 1)
         row.addWidget(self.details)
         self.batch = BatchPanel(session, theme)
-        self.pictures.addWidget(self.empty)
-        self.pictures.addWidget(self.batch)
-        self.pictures.addWidget(self.view)
+        for page in (self.empty, self.batch, self.view):
+            self.pictures.addWidget(page)
         self.zoom = ZoomBar(self.view, theme, actions)
         self.view.addAction(actions[ActionName.TRASH])
         self.corner = CanvasCorner(self.view, theme, actions)
@@ -94,16 +95,17 @@ class CanvasPanel(QWidget):
 
     def _connect(self) -> None:
         session = self._session
-        session.view.path_changed.connect(self.refresh)
-        session.view.live_changed.connect(self.refresh)
-        session.view.alone_changed.connect(self.refresh)
+        view, progress = session.view, session.progress
+        shown = view.path_changed, view.live_changed, view.alone_changed
+        for signal in (*shown, progress.began, progress.ended):
+            signal.connect(self.refresh)
         session.batch.changed.connect(self._on_batch)
         self.view.taken.connect(self._drag_out)
         self.back.clicked.connect(session.view.follow)
         self.corner.map.clicked.connect(partial(session.view.show_map, None))
+        self._pictures.inserted.connect(self._on_listed)
+        self._pictures.was_reset.connect(self._on_listed)
         session.progress.preview_changed.connect(self._on_preview)
-        session.progress.began.connect(self.refresh)
-        session.progress.ended.connect(self.refresh)
         session.view.painting_changed.connect(self._on_painting)
         session.generation.inputs_changed.connect(self._refresh_actions)
         for name, zoom in _ZOOMING.items():
@@ -260,6 +262,13 @@ class CanvasPanel(QWidget):
         if self._shows_batch != (self.pictures.currentWidget() is self.batch):
             self.refresh()
 
+    def _on_listed(self, *_: object) -> None:
+        """Read the picture in the view anew where another program has changed it."""
+        before, self._listed = self._listed, self._pictures.find(self._read_path or "")
+        if before is not None and self._listed not in (None, before):
+            self._read_path = None
+            self.refresh()
+
     def _on_preview(self, preview: Preview | None) -> None:
         if preview is not None and self._session.pictures.is_live:
             self._enlarge_preview(preview)
@@ -315,7 +324,7 @@ class CanvasPanel(QWidget):
             picture, levels = read
             if number != self._wanted:
                 return
-            self._read_path = path
+            self._read_path, self._listed = path, self._pictures.find(path)
             is_whole = not picture.image.isNull()
             self._size = QSize(picture.width, picture.height) if is_whole else QSize()
             if is_whole:

@@ -76,8 +76,16 @@ class StripPanel(QListView):
     def _on_current(self, current: QModelIndex) -> None:
         path = current.data(PATH_ROLE)
         session = self._session
-        if isinstance(path, str) and (path != session.view.path or session.pictures.is_live):
+        shown = session.view.path
+        if shown is not None and self._is_moving(shown):
+            return
+        if isinstance(path, str) and (path != shown or session.pictures.is_live):
             self.chosen.emit(path)
+
+    def _is_moving(self, path: str) -> bool:
+        """Return True while the row of a picture that was changed is taken to another place."""
+        pictures = self._session.output_pictures
+        return pictures.find(path) is not None and pictures.row_of(path) is None
 
     def _show_current(self) -> None:
         """Select the shown picture without emitting `chosen`."""
