@@ -38,6 +38,7 @@ from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess
 from app.engine.status import EngineStatus
 from app.form.changes import FormChanges
+from app.form.edited_pictures import EditedPictures
 from app.form.embedding_list import EmbeddingList
 from app.form.generation import GenerationState
 from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS, LayerKind
@@ -171,7 +172,8 @@ class Session(QObject):
         self.outlook = OutlookState(self.client, form, self.devices, self)
         self.upscale_outlooks = UpscaleOutlooks(self.client, self)
         self.maps = MapPreviews(self.client, self)
-        self.control_maps = LayerMaps(form, self.maps, self)
+        self.edited = EditedPictures(form, self.background, self)
+        self.control_maps = LayerMaps(form, self.maps, self.edited, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
         self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
 
@@ -338,11 +340,9 @@ class Session(QObject):
         self.output_pictures.refresh()
         if self._gallery_index is not None:
             self._gallery_index.refresh()
-        self.obstacle.look_again()
-        self.checkpoint.look_again()
-        for files in (self.lora_list, self.models.moved):
+        of_form = (self.obstacle, self.checkpoint, self.edited, self.control_maps, self.lora_list)
+        for files in (*of_form, self.models.moved):
             files.look_again()
-        self.control_maps.look_again()
         self.wildcards.refresh()
 
     def open_file(self, path: Path) -> None:

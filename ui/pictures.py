@@ -26,6 +26,11 @@ class ReadPicture(msgspec.Struct, frozen=True):
     # The name of the model that made it; empty if that is not told.
     model: str = ""
 
+    @property
+    def size(self) -> QSize:
+        """The file's size in pixels."""
+        return QSize(self.width, self.height)
+
 
 def limit_decoders() -> None:
     """Set Qt's own memory limit of decoders for the whole process."""

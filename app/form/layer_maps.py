@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.form.edited_pictures import EditedPictures
 from app.form.generation import GenerationState
 from app.form.map_previews import MapPreviews
 from engine.api.control import ControlLayer
@@ -36,16 +37,21 @@ class LayerMaps(QObject):
     changed = Signal()
 
     def __init__(
-        self, form: GenerationState, previews: MapPreviews, parent: QObject | None = None
+        self,
+        form: GenerationState,
+        previews: MapPreviews,
+        edited: EditedPictures,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._form, self._previews = form, previews
+        self._form, self._previews, self._edited = form, previews, edited
         # By what they are made of, as text: the place by which `previews` knows them.
         self._maps: dict[str, LayerMap] = {}
         self._asked: set[str] = set()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
         form.changed.connect(self._on_form)
+        edited.changed.connect(self._on_edited)
         previews.made.connect(self._on_made)
         previews.failed.connect(self._on_failed)
         if form.controls:
@@ -70,6 +76,9 @@ class LayerMaps(QObject):
             self._pause.start()
             self.changed.emit()
 
+    def _on_edited(self, _paths: frozenset[str]) -> None:
+        self._on_form(_SIZED)
+
     def _ask(self) -> None:
         wanted = {self._place(layer): layer for layer in self._made_ones()}
         for place in self._asked - wanted.keys():
@@ -88,7 +97,8 @@ class LayerMaps(QObject):
         )
 
     def _place(self, layer: ControlLayer) -> str:
-        made_of = layer.image, layer.preprocessor, layer.preprocessor_weights, self._target(layer)
+        picture = layer.image, self._edited.edition(layer.image)
+        made_of = picture, layer.preprocessor, layer.preprocessor_weights, self._target(layer)
         return msgspec.json.encode(made_of).decode()
 
     def _target(self, layer: ControlLayer) -> MapTarget | None:

@@ -97,6 +97,19 @@ def test_a_picture_that_became_unreadable_is_told_without_its_mask(
     desk.wait(lambda: desk.window.form.inputs.detail.text() == "cannot be read")
 
 
+def test_a_start_picture_that_another_program_changed_is_shown_anew(
+    desk: Desk, photo: Path
+) -> None:
+    panel = desk.window.form.inputs
+    start(desk, photo)
+    desk.wait(lambda: "256" in panel.detail.text())
+    desk.wait(lambda: desk.session.edited.is_known(str(photo)))
+    Image.new("RGB", (80, 40)).save(photo)
+    desk.window.activateWindow()
+    desk.session.look_again()
+    desk.wait(lambda: "80" in panel.detail.text())
+
+
 def test_a_picture_dropped_on_the_right_is_started_from(desk: Desk, photo: Path) -> None:
     window = desk.window
     data = drag(window, photo)

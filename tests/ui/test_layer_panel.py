@@ -192,6 +192,24 @@ def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
     assert one.map.words == ""
 
 
+def test_a_picture_that_another_program_changed_is_shown_anew(desk: Desk) -> None:
+    one = add(desk)
+    prompted = picture(desk, "b")
+    desk.session.image_prompt.add(prompted)
+    frames = one.picture, one.map, prompt_card(desk).picture
+
+    def colours() -> list[str]:
+        images = [frame.image for frame in frames]
+        return ["" if one.isNull() else one.pixelColor(5, 5).name() for one in images]
+
+    desk.wait(lambda: colours() == ["#ff0000", "#ff0000", "#008000"])
+    desk.wait(lambda: desk.session.edited.is_known(prompted))
+    for name in ("a", "b"):
+        Image.new("RGB", (80, 40), "blue").save(picture(desk, name))
+    desk.session.look_again()
+    desk.wait(lambda: colours() == ["#0000ff"] * 3)
+
+
 def test_networks_of_other_models_are_listed_last_with_the_reason(desk: Desk) -> None:
     box = add(desk).file
     texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]

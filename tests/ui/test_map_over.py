@@ -155,3 +155,17 @@ def test_colours_of_a_pose_stay_and_a_plain_picture_is_translucent() -> None:
     assert limb.green() > limb.red()
     assert beside.lightness() == 255
     assert 0 < shown[1].pixelColor(8, 8).blue() < 255
+
+
+def test_a_picture_that_is_its_own_map_is_drawn_as_it_was_changed(
+    desk: Desk, tmp_path: Path
+) -> None:
+    view, picture = desk.window.canvas.view, str(tmp_path / "picture.png")
+    desk.session.view.choose(picture)
+    desk.session.control.change(0, preprocessor=None)
+    desk.session.view.show_map(0)
+    desk.wait(lambda: left_and_right(view)[0] == left_and_right(view)[1] == 0)
+    desk.wait(lambda: desk.session.edited.is_known(picture))
+    Image.open(tmp_path / "map.png").save(picture)
+    desk.session.look_again()
+    desk.wait(lambda: left_and_right(view)[0] > left_and_right(view)[1])

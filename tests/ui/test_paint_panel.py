@@ -331,6 +331,29 @@ def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_p
     assert not state.build_request().mask_options.inverted
 
 
+@pytest.mark.parametrize("shape", [(256, 192), (128, 192)])
+def test_a_picture_that_another_program_changed_is_painted_on_as_it_is(
+    desk: Desk, photo: Path, shape: tuple[int, int]
+) -> None:
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))
+    desk.wait(lambda: mask(desk) is not None)
+    before = painted(panel)
+    desk.wait(lambda: desk.session.edited.is_known(str(photo)))
+    Image.new("RGB", shape, (0, 0, 255)).save(photo)
+    desk.session.look_again()
+
+    def is_blue() -> bool:
+        image = panel.view.image
+        return image is not None and image.pixelColor(5, 5).blue() == 255
+
+    desk.wait(is_blue)
+    assert painted(panel) == pytest.approx(before, abs=0.01)
+    assert panel.layer.mask.size().toTuple() == shape
+    # The strokes are of a picture of this size.
+    assert panel.layer.can_undo == (shape == (256, 192))
+
+
 def test_undoing_a_change_of_the_form_shows_the_earlier_mask(desk: Desk, photo: Path) -> None:
     panel, state = paint_on(desk, photo), desk.session.generation
     drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 from PIL import Image
+from PySide6.QtGui import QColor
 
 from engine.api.features import Features
 from engine.api.request import InputImage
@@ -69,6 +70,24 @@ def test_references_are_added_shown_and_removed(desk: Desk, photos: tuple[Path, 
     assert (state.width, state.height) == (288, 192)
     panel.cards[0].remove.click()
     assert (state.inputs, state.width, state.height) == ((), None, None)
+
+
+def test_a_reference_that_another_program_changed_is_shown_anew(
+    desk: Desk, photos: tuple[Path, ...]
+) -> None:
+    use(desk, TAKES_TWO)
+    take(desk, photos[0])
+    (card,) = desk.window.form.references.cards
+
+    def middle() -> QColor:
+        shown = card.thumbnail.grab().toImage()
+        return shown.pixelColor(shown.rect().center())
+
+    for colour in ("red", "blue"):
+        desk.wait(lambda: desk.session.edited.is_known(str(photos[0])))
+        Image.new("RGB", (32, 32), colour).save(photos[0])
+        desk.session.look_again()
+        desk.wait(lambda colour=colour: middle() == QColor(colour))
 
 
 def test_references_stay_beside_a_start_picture(desk: Desk, photos: tuple[Path, ...]) -> None:

@@ -27,9 +27,9 @@ class MapOver(QObject):
         """`views` returns those that show the next picture."""
         super().__init__(parent)
         self._session, self._views = session, views
-        # The map that is drawn, by its path, and the picture in it.
-        self._read: tuple[str, QImage] | None = None
-        self._wanted = ""
+        # The map that is drawn, by its path and edition, and the picture in it.
+        self._read: tuple[tuple[str, int], QImage] | None = None
+        self._wanted = "", 0
         for signal in (
             session.view.map_over_changed,
             session.view.painting_changed,
@@ -45,8 +45,9 @@ class MapOver(QObject):
 
     def _refresh(self, *_: object) -> None:
         layer = self._layer()
-        self._wanted = self._session.control_maps.of(layer).path if layer is not None else ""
-        if layer is None or not self._wanted:
+        path = self._session.control_maps.of(layer).path if layer is not None else ""
+        self._wanted = path, self._session.edited.edition(path)
+        if layer is None or not path:
             self._read = None
             self._show(None)
         elif self._read is not None and self._read[0] == self._wanted:
@@ -55,13 +56,15 @@ class MapOver(QObject):
         else:
             self._begin(self._wanted)
 
-    def _begin(self, path: str) -> None:
+    def _begin(self, wanted: tuple[str, int]) -> None:
+        path, _ = wanted
+
         def read() -> QImage:
             return decode(path, QSize(_SIDE, _SIDE)).image
 
         def take(image: QImage) -> None:
-            if path == self._wanted:
-                self._read = path, image
+            if wanted == self._wanted:
+                self._read = wanted, image
                 self._refresh()
 
         self._session.background.run(read, take)

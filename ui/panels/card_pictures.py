@@ -7,6 +7,7 @@ from PySide6.QtGui import QImage
 
 from app.background import Background
 from app.decoding import decode
+from app.form.edited_pictures import EditedPictures
 
 # The longest side in device pixels.
 _SIDE = 320
@@ -14,33 +15,40 @@ _MOST = 64
 
 
 class CardPictures(QObject):
-    """The pictures of files by their paths; `read` tells that one more is there."""
+    """The pictures of files by their paths; `read` tells that there is one more, or is to be."""
 
     read = Signal()
 
-    def __init__(self, background: Background, parent: QObject) -> None:
+    def __init__(self, background: Background, edited: EditedPictures, parent: QObject) -> None:
         super().__init__(parent)
-        self._background = background
-        # None for a file that is no picture, absent while it is read.
-        self._images: dict[str, QImage | None] = {}
-        self._reading: set[str] = set()
+        self._background, self._edited = background, edited
+        # By path and edition. None for a file that is no picture, absent while it is read.
+        self._images: dict[tuple[str, int], QImage | None] = {}
+        self._reading: set[tuple[str, int]] = set()
+        edited.changed.connect(self._on_edited)
 
     def show(self, path: str, show: Callable[[QImage | None], None]) -> None:
         """Call `show` with a picture if it is read, None for none; else begin to read it."""
-        if path in self._images:
-            show(self._images[path])
-        elif path not in self._reading:
-            self._reading.add(path)
-            self._begin(path)
+        wanted = path, self._edited.edition(path)
+        if wanted in self._images:
+            show(self._images[wanted])
+        elif wanted not in self._reading:
+            self._reading.add(wanted)
+            self._begin(wanted)
 
-    def _begin(self, path: str) -> None:
+    def _on_edited(self, _paths: frozenset[str]) -> None:
+        self.read.emit()
+
+    def _begin(self, wanted: tuple[str, int]) -> None:
+        path, _ = wanted
+
         def read() -> QImage | None:
             image = decode(path, QSize(_SIDE, _SIDE)).image
             return None if image.isNull() else image
 
         def take(image: QImage | None) -> None:
-            self._reading.discard(path)
-            self._images[path] = image
+            self._reading.discard(wanted)
+            self._images[wanted] = image
             for earlier in tuple(self._images)[:-_MOST]:
                 del self._images[earlier]
             self.read.emit()

@@ -137,6 +137,7 @@ class InputPanel(QWidget):
         self.strength.reset.connect(lambda: self._on_strength(None))
         self.likeness.edited.connect(self._on_likeness)
         state.inputs_changed.connect(self._on_inputs)
+        self._session.edited.changed.connect(self._on_inputs)
         state.effective_changed.connect(self._refresh)
         state.guidance_options_changed.connect(self._refresh)
         self._theme.changed.connect(self._draw)
@@ -156,7 +157,7 @@ class InputPanel(QWidget):
         guidance = state.guidance_options.image_guidance
         self.likeness.show_value(DEFAULT_IMAGE_GUIDANCE if guidance is None else guidance)
 
-    def _on_inputs(self) -> None:
+    def _on_inputs(self, *_: object) -> None:
         self._refresh()
         path, mask = (self._state.input_path(role) for role in (InputRole.INIT, InputRole.MASK))
         if path is None:
@@ -173,7 +174,7 @@ class InputPanel(QWidget):
             shown = read_mask(mask, picture.image.size())
             return _Look(picture, shown)
 
-        self._session.background.run(read, self._on_look)
+        self._session.background.look(read, self._on_look)
 
     def _on_look(self, look: _Look) -> None:
         if look.picture.path == self._state.input_path(InputRole.INIT):

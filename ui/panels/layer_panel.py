@@ -43,7 +43,7 @@ class LayerPanel(CardList["LayerCard"]):
         super().__init__()
         self._session, self._theme, self._scrolling = session, theme, scrolling
         self._list, self._commands = commands.list, commands
-        self._pictures = CardPictures(session.background, self)
+        self._pictures = CardPictures(session.background, session.edited, self)
         is_control = commands.kind is CONTROL_LAYERS
         self.heading.setText(self.tr("Control layers") if is_control else self.tr("Image prompts"))
         self.no_files = plain_label("", "note", wrap=True)

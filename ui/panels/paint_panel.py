@@ -32,6 +32,10 @@ _LONGEST = 2048
 VEIL_COLOURS = ("#ff5a36", "#2fd07c", "#3fa9ff", "#e152e0", "#ffd23f")
 
 
+# The path of a picture, and how often another program has changed it.
+_Edition = tuple[str, int]
+
+
 class _Start(msgspec.Struct, frozen=True):
     """A start picture as it is painted on, and its mask."""
 
@@ -50,10 +54,12 @@ class PaintPanel(QWidget):
         self.view = PaintView(theme, self.layer)
         self.bar = PaintBar(theme, actions)
         self.zoom = ZoomBar(self.view, theme, actions)
-        # The file's size, and the paths of picture and mask that are shown.
+        # The path and the size of the picture that the strokes are on.
+        self._painted_on = ""
         self._size = QSize()
-        self._start: str | None = None
-        self._mask: str | None = None
+        # Picture and mask that are shown, or are read.
+        self._start: _Edition | None = None
+        self._mask: _Edition | None = None
         # Of the mask that the form has, or gets next.
         self._told = -1
         self._colour = session.memory.layout.veil % len(VEIL_COLOURS)
@@ -79,6 +85,7 @@ class PaintPanel(QWidget):
         self._session.painting.kept.connect(self._on_kept)
         self._session.view.painting_changed.connect(self._follow)
         self._form.inputs_changed.connect(self._follow)
+        self._session.edited.changed.connect(self._follow)
         self._form.mask_options_changed.connect(self._follow)
         self._form.convention_changed.connect(self._follow)
         self._form.effective_changed.connect(self._frame_part)
@@ -105,18 +112,25 @@ class PaintPanel(QWidget):
 
     # --- from the form ---
 
-    def _follow(self) -> None:
+    def _follow(self, *_: object) -> None:
         """Show what the form says, if it is shown: start picture, mask and margins."""
-        start, mask = (self._form.input_path(role) for role in (InputRole.INIT, InputRole.MASK))
+        start, mask = (self._edition(role) for role in (InputRole.INIT, InputRole.MASK))
         if start is None:
             self._forget()
         if start is None or not self._session.view.painting:
             return
-        if start != self._start:
+        if self._start is None or start[0] != self._start[0]:
             self._read_start(start, mask)
-        elif mask != self._mask:
-            self._read_other_mask(mask)
+        else:
+            if start != self._start:
+                self._read_edited(start)
+            if mask != self._mask:
+                self._read_other_mask(mask)
         self._show_options()
+
+    def _edition(self, role: InputRole) -> _Edition | None:
+        path = self._form.input_path(role)
+        return None if path is None else (path, self._session.edited.edition(path))
 
     def _forget(self) -> None:
         """Let go of a start picture that is removed, with the strokes on it."""
@@ -160,12 +174,12 @@ class PaintPanel(QWidget):
         part = part_around(painted, options.padding, self._size.toTuple(), size)
         self.view.show_part(QRect(QPoint(*part[:2]), QSize(part[2] - part[0], part[3] - part[1])))
 
-    def _read_start(self, start: str, mask: str | None) -> None:
+    def _read_start(self, start: _Edition, mask: _Edition | None) -> None:
         self._start, self._mask = start, mask
         is_inverted = self._form.mask_options.inverted
 
         def read() -> _Start:
-            picture = read_whole(start)
+            picture = read_whole(start[0])
             size = picture.image.size()
             if max(size.toTuple()) > _LONGEST:
                 size.scale(_LONGEST, _LONGEST, Qt.AspectRatioMode.KeepAspectRatio)
@@ -179,12 +193,33 @@ class PaintPanel(QWidget):
 
         self._session.background.run(read, show)
 
+    def _read_edited(self, start: _Edition) -> None:
+        """Show a start picture anew; strokes stay if it has its size still."""
+        self._start = start
+
+        def read() -> tuple[ReadPicture, PictureLevels]:
+            picture = read_whole(start[0])
+            return picture, make_levels(picture.image)
+
+        def show(read: tuple[ReadPicture, PictureLevels]) -> None:
+            picture, levels = read
+            # What cannot be read may be written just now, and is looked at again.
+            if start != self._start or picture.image.isNull():
+                return
+            if self._painted_on == start[0] and picture.size == self._size:
+                self.view.show_start(levels, self._size)
+            else:
+                self._read_start(start, self._mask)
+
+        self._session.background.run(read, show)
+
     def _show_start(self, read: _Start) -> None:
         if read.picture.image.isNull():
             self._start = None
             self._end()
             return
-        self._size = QSize(read.picture.width, read.picture.height)
+        self._size = read.picture.size
+        self._painted_on = read.picture.path
         self._told = read.mask.cacheKey()
         self.layer.load(read.mask, self._form.mask_options.expand)
         self.view.brush = max(8.0, min(self._size.toTuple()) / 8)
@@ -192,7 +227,7 @@ class PaintPanel(QWidget):
         self.view.show_start(read.levels, self._size)
         self.refresh_actions()
 
-    def _read_other_mask(self, mask: str | None) -> None:
+    def _read_other_mask(self, mask: _Edition | None) -> None:
         """Show a mask that came from elsewhere; it can be undone like any stroke."""
         self._mask = mask
         size, is_inverted = self.layer.mask.size(), self._form.mask_options.inverted
@@ -222,7 +257,7 @@ class PaintPanel(QWidget):
         self.refresh_actions()
 
     def _on_kept(self, path: str) -> None:
-        self._mask = path
+        self._mask = path, self._session.edited.edition(path)
 
     def refresh_actions(self) -> None:
         """Offer to undo, redo and clear where there is something to."""
@@ -265,7 +300,7 @@ class PaintPanel(QWidget):
         if name:
             size = self.layer.mask.size()
             self._session.background.run(
-                lambda: _read_mask(name, size, turned=False), self.layer.replace
+                lambda: _read_mask((name, 0), size, turned=False), self.layer.replace
             )
 
     # --- events ---
@@ -309,9 +344,9 @@ _ACTS: dict[ActionName, Callable[[PaintPanel], None]] = {
 }
 
 
-def _read_mask(path: str | None, size: QSize, *, turned: bool) -> QImage:
+def _read_mask(read: _Edition | None, size: QSize, *, turned: bool) -> QImage:
     """Read a mask in a size; one that keeps everything if there is none, or it cannot be read."""
-    mask = None if path is None or size.isEmpty() else read_mask(path, size)
+    mask = None if read is None or size.isEmpty() else read_mask(read[0], size)
     if mask is None:
         return empty_mask(size.expandedTo(QSize(1, 1)))
     return inverted(mask) if turned else mask

@@ -68,7 +68,7 @@ class ReferencePanel(CardList[ReferenceCard]):
         super().__init__()
         self._session, self._theme = session, theme
         self._commands = session.references
-        self._pictures = CardPictures(session.background, self)
+        self._pictures = CardPictures(session.background, session.edited, self)
         self.heading.setText(self.tr("Reference pictures"))
         self.about = plain_label("", "caption", wrap=True)
         self.put_below(self.about)
