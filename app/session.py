@@ -134,7 +134,7 @@ class Session(QObject):
             folders=lambda: self._lora_memory.folders,
             parent=self,
         )
-        self.loras = LoraStore(self.client, self._lora_memory, paths.loras, self)
+        self.loras = LoraStore(self.client, self._lora_memory, self.background, paths.loras, self)
         self.embeddings = EmbeddingStore(self.client, self.loras, self)
         self.wildcards = WildcardStore(paths.wildcards, self.background, self)
         self.output_pictures = OutputPictures(paths.output, self.background, self)

@@ -36,6 +36,7 @@ class ModelRooms(QObject):
             state.client,
             lambda: (*map(str, named), *loras.memory.folders),
             state.checkpoints.starter,
+            state.background,
             self,
         )
         self.moved = MovedFiles(state.client, state.background, self)

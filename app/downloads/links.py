@@ -75,7 +75,7 @@ def read_link(text: str) -> Link | None:
         return _civitai(parts.path, parse_qs(parts.query))
     if host in _HUGGING_FACE:
         return _hugging_face(parts.path)
-    # A word with a slash is hardly an address; the name of a machine of one's own is, if it is said.
+    # A word with a slash is hardly an address; a machine of one's own is, where https:// is said.
     is_file = parts.path.rpartition("/")[2] != "" and (is_address or "." in host)
     is_loopback = host == "127.0.0.1" and parts.scheme == "http"
     if is_file and (parts.scheme == "https" or is_loopback):

@@ -1,13 +1,14 @@
 """Keeps the index true to the files: opens it, scans, watches folders, makes it again."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
 import msgspec
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
+from app.folder_watch import FolderWatch
 from app.gallery.database import FILE, prepare, quick_check, set_aside
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
@@ -73,14 +74,16 @@ class Upkeep(QObject):
         self._thorough = True
         self._told.connect(self._on_step)
         pool.failed.connect(self._on_failed)
-        self._watcher = QFileSystemWatcher(self)
+        self._watch = FolderWatch(pool, self)
         # The folders that a scan visited; the others that are watched only hold roots.
         self._visited: frozenset[str] = frozenset()
         self._settled = self._timer(_SETTLE_MS, self.scan)
         self._grown = self._timer(_UNSETTLED_MS, self.scan)
         self._freed = self._timer(_BUSY_MS, self.scan)
         self._moved = self._timer(_SETTLE_MS, self._look_for_roots)
-        self._watcher.directoryChanged.connect(self._on_folder_changed)
+        self._watch.changed.connect(self._on_folder_changed)
+        # To find the changes between the scan and the watching.
+        self._watch.began.connect(self._settled.start)
 
     def _timer(self, wait_ms: int, then: Callable[[], None]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=wait_ms)
@@ -198,18 +201,9 @@ class Upkeep(QObject):
         self.states_changed.emit()
         self._visited = frozenset(scanned.folders)
         holders = dict.fromkeys(str(root.path.parent) for root in self._roots)
-        self._watch((*holders, *scanned.folders[:_MOST_WATCHED]))
+        self._watch.watch((*holders, *scanned.folders[:_MOST_WATCHED]))
         if scanned.unsettled:
             self._grown.start()
-
-    def _watch(self, folders: Iterable[str]) -> None:
-        watched, wanted = set(self._watcher.directories()), set(folders)
-        if gone := watched - wanted:
-            self._watcher.removePaths(sorted(gone))
-        # Those that the system does not watch are returned, and tried again after each scan.
-        if (new := wanted - watched) and new.difference(self._watcher.addPaths(sorted(new))):
-            # To find the changes between the scan and the watching.
-            self._settled.start()
 
     def _on_made(self, broken: Broken | None) -> None:
         self._making = False

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.background import Background
+from app.folder_watch import FolderWatch
 from app.library.checkpoint_store import ENGINE_FAILURES
 from engine.api.values import ErrorInfo
-from engine.file_paths import is_folder
 
 # Changes to a folder come in bursts: a download is a temporary file, a rename and its card.
 _SETTLE_MS = 300
@@ -41,6 +42,7 @@ class FolderListing(QObject, Generic[ListedT]):
         self,
         roots: Callable[[], Iterable[str]],
         ask: Callable[[Iterable[str]], int],
+        background: Background,
         parent: QObject,
     ) -> None:
         """`roots` returns the folders to look into; `ask` sends their query, returns its number."""
@@ -55,11 +57,13 @@ class FolderListing(QObject, Generic[ListedT]):
         self._stale = self._again = False
         self._shown = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._shown.timeout.connect(self.changed)
-        self._watcher = QFileSystemWatcher(self)
+        self._watch = FolderWatch(background, self)
         self._parents: set[str] = set()
         self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._settled.timeout.connect(self.refresh)
-        self._watcher.directoryChanged.connect(self._settled.start)
+        self._watch.changed.connect(self._settled.start)
+        # To find the changes between the listing and the watching.
+        self._watch.began.connect(self._settled.start)
 
     @property
     def is_listing(self) -> bool:
@@ -88,7 +92,7 @@ class FolderListing(QObject, Generic[ListedT]):
         """Drop what the query did not find, and watch the folders that it looked through."""
         self.files = {path: file for path, file in self.files.items() if path in self._seen}
         self.is_listed, self._again = True, False
-        self._watch(folders)
+        self._follow(folders)
         self._shown.stop()
         self._end()
         self.changed.emit()
@@ -108,15 +112,8 @@ class FolderListing(QObject, Generic[ListedT]):
             self._stale = False
             self.refresh()
 
-    def _watch(self, folders: Iterable[str]) -> None:
+    def _follow(self, folders: Iterable[str]) -> None:
         listed = tuple(folders)[:_MOST_WATCHED]
         # A folder that is moved away, or a disk that is taken out, changes the one it is in.
         self._parents |= {str(Path(folder).parent) for folder in (*listed, *self._roots())}
-        wanted = {*listed, *(folder for folder in self._parents if is_folder(Path(folder)))}
-        watched = set(self._watcher.directories())
-        if gone := watched - wanted:
-            self._watcher.removePaths(tuple(gone))
-        if new := wanted - watched:
-            self._watcher.addPaths(tuple(new))
-            # To find the changes between the listing and the watching.
-            self._settled.start()
+        self._watch.watch((*listed, *self._parents))

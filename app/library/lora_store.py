@@ -5,6 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from app.background import Background
 from app.engine.client import EngineClient
 from app.library.folder_listing import FolderListing
 from app.library.lora_memory import LoraMemory
@@ -31,6 +32,7 @@ class LoraStore(QObject):
         self,
         client: EngineClient,
         memory: LoraMemory,
+        background: Background,
         always: Iterable[Path] = (),
         parent: QObject | None = None,
     ) -> None:
@@ -39,7 +41,7 @@ class LoraStore(QObject):
         self._client = client
         self.memory = memory
         self.listing: FolderListing[LoraInfo] = FolderListing(
-            lambda: (*map(str, always), *memory.folders), client.list_loras, self
+            lambda: (*map(str, always), *memory.folders), client.list_loras, background, self
         )
         self.listing.changed.connect(self.changed)
         self.listing.listing_changed.connect(self.listing_changed)

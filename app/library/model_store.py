@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.background import Background
 from app.engine.client import EngineClient
 from app.library.checkpoints import STARTER_NAME
 from app.library.folder_listing import FolderListing
@@ -31,13 +32,14 @@ class ModelStore(QObject):
         client: EngineClient,
         folders: Callable[[], Iterable[str]],
         starter: Path,
+        background: Background,
         parent: QObject | None = None,
     ) -> None:
         """`folders` returns those to look into beside the folder of models."""
         super().__init__(parent)
         self._client, self._starter = client, str(starter)
         self.listing: FolderListing[ModelInfo] = FolderListing(
-            lambda: (*folders(), self._starter), client.list_models, self
+            lambda: (*folders(), self._starter), client.list_models, background, self
         )
         self.listing.changed.connect(self.changed)
         self.listing.listing_changed.connect(self.listing_changed)

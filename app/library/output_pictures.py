@@ -3,11 +3,11 @@
 from bisect import bisect_left
 from pathlib import Path
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
+from app.folder_watch import FolderWatch
 from app.library.picture_files import Change, Picture, compare, list_pictures, newest_first
-from engine.file_paths import is_folder
 
 # Changes to the folder come in bursts: a picture is a temporary file, a rename and a sync.
 _SETTLE_MS = 100
@@ -37,8 +37,10 @@ class OutputPictures(QObject):
         self._by_path: dict[str, Picture] = {}
         self._scanning = False
         self._stale = False
-        self._watcher = QFileSystemWatcher(self)
-        self._watcher.directoryChanged.connect(self._on_folder_changed)
+        self._watch = FolderWatch(background, self)
+        self._watch.changed.connect(self._on_folder_changed)
+        # To find the changes between the scan and the watching.
+        self._watch.began.connect(self.refresh)
         self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
         self._settled.timeout.connect(self.refresh)
 
@@ -69,9 +71,7 @@ class OutputPictures(QObject):
         """Follow another folder from now on."""
         if folder != self.folder:
             self.folder = folder
-            watched = self._watcher.directories()
-            if watched:
-                self._watcher.removePaths(watched)
+            self._watch.watch(())
             self.refresh()
 
     def refresh(self) -> None:
@@ -98,7 +98,8 @@ class OutputPictures(QObject):
             self._fill(change)
         else:
             self._patch(change)
-        self._watch()
+        # It may have been made, or made anew, since it was last watched.
+        self._watch.watch((str(self.folder),))
         if self._stale:
             self._stale = False
             self.refresh()
@@ -117,10 +118,3 @@ class OutputPictures(QObject):
             self.inserting.emit(first, last)
             self._pictures[first:first] = change.after[first : last + 1]
             self.inserted.emit(first, last)
-
-    def _watch(self) -> None:
-        """Watch the folder, which may have been made, or made anew, since it was last watched."""
-        if not self._watcher.directories() and is_folder(self.folder):
-            self._watcher.addPath(str(self.folder))
-            # To find the changes between the scan and the watching.
-            self._stale = True
