@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.form.picture_settings import tells_settings
+from app.gallery import index
 from app.gallery.query import Rejected
 from app.notices.remedies import NoticeAction
 from engine.api.record import UpscaleReport
@@ -28,6 +29,7 @@ from ui.gallery import tile_store
 from ui.gallery.browser import Browser
 from ui.gallery.compare import Comparison
 from ui.gallery.differences import differing
+from ui.gallery.page import GalleryPage
 from ui.gallery.viewer import Viewer
 from ui.picture_facts import Fact, read_facts
 from ui.places import Place
@@ -595,3 +597,32 @@ def test_leaving_the_page_lets_thumbnails_go(shown: Shown, monkeypatch: pytest.M
     assert shown.page.tiles.kept == 1
     shown.desk.window.places.open(Place.GALLERY)
     shown.desk.wait(lambda: shown.page.tiles.kept == len(PROMPTS))
+
+
+def test_words_that_are_typed_before_the_index_is_open_are_searched_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_let_open, open_index = Event(), index.open_index
+
+    def open_late(*where: Any) -> object:
+        is_let_open.wait(60)
+        return open_index(*where)
+
+    monkeypatch.setattr(index, "open_index", open_late)
+    desk.paths.output.mkdir(parents=True)
+    for number, prompt in enumerate(PROMPTS):
+        write_picture(desk.paths.output / f"{number}.png", prompt)
+    desk.window.actions_by_name[ActionName.GALLERY].trigger()
+    page = desk.window.places.page
+    assert isinstance(page, GalleryPage)
+    words = page.browser.search.words
+    desk.window.actions_by_name[ActionName.FIND].trigger()
+    QTest.keyClicks(desk.window.focusWidget(), "boat")
+    assert words.text() == "boat"
+    desk.wait(lambda: page.browser.search.query.words == "boat")
+    is_let_open.set()
+    desk.wait(lambda: page.browser.count == 1)
+    # What was found takes no keys away.
+    QTest.keyClicks(desk.window.focusWidget(), "s")
+    desk.wait(lambda: page.browser.count == 0)
+    assert words.text() == "boats"
