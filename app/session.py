@@ -46,7 +46,7 @@ from app.form.layer_list import LayerList
 from app.form.layer_maps import LayerMaps
 from app.form.lora_list import LoraList
 from app.form.map_previews import MapPreviews
-from app.form.masks import MASKS
+from app.form.masks import MASKS, PASTED
 from app.form.memory_outlook import OutlookState
 from app.form.model_settings import ModelSettingsMemory
 from app.form.obstacle import ObstacleState
@@ -204,7 +204,7 @@ class Session(QObject):
             self.generation, self.notices, self.background, paths.state / MASKS, self
         )
         self._add_queue(state)
-        self.pictures = PictureCommands(state, self.changes, self)
+        self.pictures = PictureCommands(state, self.changes, paths.state / PASTED, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.embedding = EmbeddingCommands(self.generation, self.changes, self)

@@ -9,12 +9,10 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from app.form.masks import PASTED
-from app.form.other_formats import is_of_other_format, keep_as_png
+from app.form.other_formats import is_of_other_format
 from app.library.file_kind import FileKind
 from app.library.picture_files import is_picture
 from app.session import Session
-from engine.api.values import ErrorInfo
 from ui.create.page import CreatePage
 from ui.drop_spots import DropSpot
 from ui.places import Place, Places
@@ -106,7 +104,7 @@ class Drops(QObject):
         self._end()
         if spot is not None:
             _accept_copy(event)
-            spot.take(files[0])
+            self._session.pictures.in_our_format(files[0], spot.take)
             return
         offer = None
         if files and chosen is not None:
@@ -173,10 +171,10 @@ class Drops(QObject):
         return self._offered[1]
 
     def _takes_spots(self, file: Path) -> bool:
-        return is_picture(file) and self._page.form.isVisible()
+        return _is_for_form(file) and self._page.form.isVisible()
 
     def _takes_door(self, file: Path) -> bool:
-        return is_picture(file) and not self._page.isVisible()
+        return _is_for_form(file) and not self._page.isVisible()
 
     def _show_door(self, place: QPoint) -> None:
         """Mark the way to the form, which opens for a picture that is held over it."""
@@ -262,18 +260,13 @@ class Drops(QObject):
 
     def _take_as_png(self, file: Path, at: int) -> None:
         """Keep a picture of a format that only begins something, and do what a card offers."""
-        session = self._session
-        folder = session.state_folder / PASTED
 
-        def take(kept: Path | ErrorInfo) -> None:
-            if isinstance(kept, ErrorInfo):
-                session.notices.tell_error(kept)
-                return
+        def take(kept: Path) -> None:
             offers = self._steering_offers(kept)
             if at < len(offers):
                 self.take(offers[at])
 
-        session.background.run(lambda: keep_as_png(file, folder), take)
+        self._session.pictures.in_our_format(file, take)
 
     def _steering_offers(self, file: Path) -> list[DropOffer]:
         """Return the cards of what a picture can do for the next one."""
@@ -362,6 +355,11 @@ class Drops(QObject):
 def dropped_files(data: QMimeData) -> list[Path]:
     """Return the local files in dragged data."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def _is_for_form(file: Path) -> bool:
+    """Return True for the name of a picture that the form takes."""
+    return is_picture(file) or is_of_other_format(file)
 
 
 def _acting(offers: Sequence[DropOffer], chosen: int | None) -> DropOffer | None:

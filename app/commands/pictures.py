@@ -1,5 +1,6 @@
 """Commands for pictures: use their settings, start from them, move them to the trash."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -7,15 +8,19 @@ from PySide6.QtCore import QObject
 from app.commands.picture_trash import PictureTrash
 from app.commands.state import AppState
 from app.form.changes import FormChanges, Reuse
+from app.form.other_formats import is_of_other_format, keep_as_png
 from app.queue.jobs import Job, JobState
 from engine.api.messages import ImageSaved
+from engine.api.values import ErrorInfo
 
 
 class PictureCommands(QObject):
     """Acts on pictures, and shows those that are found or saved."""
 
-    def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
+    def __init__(self, state: AppState, changes: FormChanges, kept: Path, parent: QObject) -> None:
+        """`kept` is the folder of pictures that are kept for the form."""
         super().__init__(parent)
+        self._background, self._notices, self._kept = state.background, state.notices, kept
         self._pictures, self._view = state.output_pictures, state.view
         self._progress = state.progress
         self._changes, self._form = changes, state.form
@@ -43,6 +48,20 @@ class PictureCommands(QObject):
     def start_from(self, path: str, width: int, height: int) -> None:
         """Have the next picture start from this one; its size is in pixels."""
         self._changes.start_from(path, width, height)
+
+    def in_our_format(self, path: Path, take: Callable[[Path], None]) -> None:
+        """Call `take` with a picture; with a PNG file of one whose format only begins something."""
+        if not is_of_other_format(path):
+            take(path)
+            return
+
+        def end(kept: Path | ErrorInfo) -> None:
+            if isinstance(kept, ErrorInfo):
+                self._notices.tell_error(kept)
+            else:
+                take(kept)
+
+        self._background.run(lambda: keep_as_png(path, self._kept), end)
 
     def take_seed(self, seed: int | None) -> None:
         """Offer the seed of the picture that is shown to be kept."""

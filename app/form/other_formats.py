@@ -1,5 +1,6 @@
 """Pictures in formats that only begin something: a GIF's first frame and AVIF, kept as PNG."""
 
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
@@ -13,9 +14,17 @@ translate = QCoreApplication.translate
 _FORMATS = {".gif": "GIF", ".avif": "AVIF"}
 
 
+def other_suffixes() -> tuple[str, ...]:
+    """Return the endings of pictures that are kept as PNG before they are used."""
+    # Pillow may come without the decoder of AVIF, as in our installations: it takes 5 MB.
+    has_avif = find_spec("PIL._avif") is not None
+    return tuple(suffix for suffix in _FORMATS if suffix != ".avif" or has_avif)
+
+
 def is_of_other_format(path: Path) -> bool:
     """Return True for the name of a picture that is kept as PNG before it is used."""
-    return path.suffix.lower() in _FORMATS
+    suffix = path.suffix.lower()
+    return suffix in _FORMATS and suffix in other_suffixes()
 
 
 def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
@@ -34,7 +43,7 @@ def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
         return ErrorInfo(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
             translate("masks", "{name} cannot be read as a picture.").format(name=path.name[:80]),
-            translate("masks", "Choose a PNG, JPEG, WebP, GIF or AVIF file."),
+            translate("masks", "Save it as a PNG file in another program."),
             str(fault),
         )
     return keep_pasted(folder, content.getvalue())

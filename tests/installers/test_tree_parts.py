@@ -85,6 +85,15 @@ def test_every_entry_of_the_reviewed_list_says_why():
     assert all(len(entry.reason) > 10 for entry in (*trimmed.entries, *trimmed.distributions))
 
 
+def test_pillow_keeps_every_format_that_is_read_and_avif_goes_whole():
+    """The form asks for the decoder of AVIF, and Pillow for the module that knows its files."""
+    entries = [entry for entry in read_trim().entries if entry.of == "site/PIL"]
+    gone = {pattern for entry in entries for pattern in entry.drop}
+    formats = ("Png", "Jpeg", "WebP", "Gif")
+    assert not gone & {f"{name}ImagePlugin.py" for name in formats}
+    assert ("_avif.*" in gone) == ("AvifImagePlugin.py" in gone)
+
+
 def test_compiled_modules_run_without_sources_and_keep_wanted_docstrings(tmp_path: Path):
     for name in ("own", "foreign", "library"):
         (tmp_path / name).mkdir()

@@ -210,6 +210,30 @@ def test_a_picture_that_another_program_changed_is_shown_anew(desk: Desk) -> Non
     desk.wait(lambda: colours() == ["#0000ff"] * 3)
 
 
+@pytest.mark.parametrize("suffix", [".gif", ".avif"])
+def test_a_picture_of_another_format_is_chosen_and_dropped_as_png(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    blue, green = (tmp_path / f"{colour}{suffix}" for colour in ("blue", "green"))
+    for path in (blue, green):
+        Image.new("RGB", (64, 48), path.stem).save(path)
+    monkeypatch.setattr(FileChooser, "open_file", choosing(str(blue)))
+    panel = desk.window.form.controls
+    panel.add.click()
+    desk.wait(lambda: len(panel.cards) == 1)
+
+    def is_shown(colour: str) -> bool:
+        image = card(desk).picture.image
+        return not image.isNull() and getattr(image.pixelColor(5, 5), colour)() > 100
+
+    desk.wait(lambda: is_shown("blue"))
+    assert Path(layer(desk).image).suffix == ".png"
+    desk.resize(1200, 1400)
+    desk.wait(lambda: desk.window.height() == 1400)
+    let_go(desk, card(desk), over(desk, card(desk), green))
+    desk.wait(lambda: is_shown("green"))
+
+
 def test_networks_of_other_models_are_listed_last_with_the_reason(desk: Desk) -> None:
     box = add(desk).file
     texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]

@@ -97,7 +97,7 @@ def test_a_picture_of_another_format_that_is_damaged_is_told(desk: Desk, tmp_pat
     desk.wait(lambda: bool(desk.session.notices.notices))
     (notice,) = desk.session.notices.notices
     assert "moving.gif" in notice.message
-    assert "GIF or AVIF" in notice.hint
+    assert "PNG" in notice.hint
     assert desk.session.generation.input_path(InputRole.INIT) is None
 
 

@@ -7,9 +7,10 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.form.other_formats import is_of_other_format
 from app.library.folder_entries import FolderEntry, fits
+from app.library.picture_files import is_picture
 from app.paths import exists, is_folder
-from engine.api.saving import PICTURE_SUFFIXES
 from ui.delegates.file_delegate import PictureFileDelegate, RowFileDelegate
 from ui.files.item_model import FolderItemModel, about
 from ui.files.kinds import FileKind, FileQuestion
@@ -322,4 +323,4 @@ class FileDialog(QDialog):
 
 
 def _is_of_pictures(pattern: str) -> bool:
-    return pattern.removeprefix("*") in PICTURE_SUFFIXES
+    return is_picture(Path(pattern)) or is_of_other_format(Path(pattern))

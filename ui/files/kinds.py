@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
+from app.form.other_formats import other_suffixes
 from engine.api.saving import PICTURE_SUFFIXES
 
 translate = QCoreApplication.translate
@@ -29,8 +30,9 @@ class FileKind(NamedTuple):
 
 
 def picture_kinds() -> str:
-    """Return the kind of the pictures that are read."""
-    return translate("files", "Pictures ({endings})").format(endings=PICTURE_PATTERNS)
+    """Return the kind of the pictures that the form takes."""
+    endings = " ".join((PICTURE_PATTERNS, *(f"*{suffix}" for suffix in other_suffixes())))
+    return translate("files", "Pictures ({endings})").format(endings=endings)
 
 
 def kinds_of(text: str) -> list[FileKind]:

@@ -1848,6 +1848,10 @@
    <translation>Das ist kein Link zu einem Modell: die Adresse der Seite aus dem Browser kopieren.</translation>
   </message>
   <message>
+   <source>What comes from an address with http:// is not encrypted: it could be another file. Use one with https://, or copy the file into your folder of models yourself.</source>
+   <translation>Was von einer Adresse mit http:// kommt, ist nicht verschlüsselt: Es könnte eine andere Datei sein. Eine mit https:// nehmen oder die Datei selbst in den Ordner der Modelle kopieren.</translation>
+  </message>
+  <message>
    <source>{host} gives this only to people who have signed in, or who have agreed to its terms there.</source>
    <translation>{host} gibt das nur Leuten, die angemeldet sind oder dort den Bedingungen zugestimmt haben.</translation>
   </message>
@@ -12630,12 +12634,12 @@
  <context>
   <name>masks</name>
   <message>
-   <source>Choose a PNG, JPEG, WebP, GIF or AVIF file.</source>
-   <translation>Wählen Sie eine PNG-, JPEG-, WebP-, GIF- oder AVIF-Datei.</translation>
-  </message>
-  <message>
    <source>Make room on the disk, or name another folder in SAFELIGHT_STATE.</source>
    <translation>Platz auf dem Datenträger schaffen oder in SAFELIGHT_STATE einen anderen Ordner nennen.</translation>
+  </message>
+  <message>
+   <source>Save it as a PNG file in another program.</source>
+   <translation>In einem anderen Programm als PNG-Datei speichern.</translation>
   </message>
   <message>
    <source>The mask cannot be kept in {folder}.</source>

@@ -9,18 +9,16 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gallery.rows import Trouble
-from app.paths import nearest_folder
 from app.session import Session
 from engine.api.fields import bounds_of
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, GuidanceOptions
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.drop_spots import DropSpot
-from ui.files.chooser import FileChooser
-from ui.files.kinds import picture_kinds
 from ui.gallery.labels import unreadable_picture
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
+from ui.panels.picture_question import ask_for_picture
 from ui.pictures import ReadPicture, read_chosen, read_picture
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
@@ -72,28 +70,21 @@ class InputPanel(QWidget):
 
     def choose_picture(self) -> None:
         """Ask for a file to start from."""
-        name = FileChooser.open_file(
-            self,
-            self.tr("Start from a picture"),
-            nearest_folder(self._session.output_pictures.folder),
-            picture_kinds(),
-        )
-        if name:
-            self.start_from(name)
+        ask_for_picture(self, self._session, self.tr("Start from a picture"), self._start_from)
 
     def start_from(self, path: str) -> None:
         """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
         self._session.background.look(lambda: read_chosen(path, side), self._on_start)
 
+    def _start_from(self, path: Path) -> None:
+        self.start_from(str(path))
+
     def drop_spots(self) -> list[DropSpot]:
         """Return what takes a picture: the start picture, or the button that chooses one."""
         spot = self.choose if self.card.isHidden() else self.card
 
-        def take(path: Path) -> None:
-            self.start_from(str(path))
-
-        return [DropSpot(spot, self.tr("Start from it"), take)]
+        return [DropSpot(spot, self.tr("Start from it"), self._start_from)]
 
     def _lay_out(self) -> None:
         self.card = QFrame()

@@ -1,6 +1,6 @@
 """The control layers or the image prompts of the form: a card for each, and a way to add more."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
 from ui.drop_spots import DropSpot
 from ui.files.chooser import FileChooser
-from ui.files.kinds import picture_kinds
 from ui.panels.card_list import CardList
 from ui.panels.card_pictures import CardPictures
+from ui.panels.picture_question import ask_for_picture
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.edge_scroll import EdgeScroll
@@ -57,9 +57,7 @@ class LayerPanel(CardList["LayerCard"]):
 
     def choose_picture(self) -> None:
         """Ask for a picture, and add it."""
-        path = self._ask_for_picture(self._add_words(has_any=True))
-        if path is not None:
-            self._commands.open(path)
+        self._ask_for_picture(self._add_words(has_any=True), self._commands.open)
 
     def drop_spots(self) -> Iterator[DropSpot]:
         """Return what takes a picture: each card, and the panel for one more."""
@@ -233,9 +231,8 @@ class LayerPanel(CardList["LayerCard"]):
             self._pictures.show(made.path, partial(_show_read_map, card, over))
 
     def _choose_picture(self, at: int) -> None:
-        path = self._ask_for_picture(self.tr("Another picture"))
-        if path is not None:
-            self._commands.use_picture(at, path)
+        use = partial(self._commands.use_picture, at)
+        self._ask_for_picture(self.tr("Another picture"), use)
 
     def _choose_file(self, at: int) -> None:
         name = self.cards[at].name.text()
@@ -245,21 +242,20 @@ class LayerPanel(CardList["LayerCard"]):
 
     def _choose_path(self, at: int, name: str) -> None:
         """Ask for the file in a field of a layer, by the field's name."""
-        if name == "mask":
-            path = self._ask_for_picture(self.tr("A mask: white where it acts"))
-        elif name == "further":
-            path = self._ask_for_picture(self.tr("A picture that is seen together with the first"))
-        else:
-            path = self._ask(self.tr("A file of weights"), _WEIGHTS)
-        if path is not None and name == "further":
-            self._commands.add_further(at, path)
-        elif path is not None:
+
+        def change(path: Path) -> None:
             self._commands.change(at, **{name: str(path)})
 
-    def _ask_for_picture(self, title: str) -> Path | None:
-        folder = nearest_folder(self._session.output_pictures.folder)
-        name = FileChooser.open_file(self, title, folder, picture_kinds())
-        return Path(name) if name else None
+        if name == "mask":
+            self._ask_for_picture(self.tr("A mask: white where it acts"), change)
+        elif name == "further":
+            add = partial(self._commands.add_further, at)
+            self._ask_for_picture(self.tr("A picture that is seen together with the first"), add)
+        elif (path := self._ask(self.tr("A file of weights"), _WEIGHTS)) is not None:
+            change(path)
+
+    def _ask_for_picture(self, title: str, take: Callable[[Path], None]) -> None:
+        ask_for_picture(self, self._session, title, take)
 
     def _ask(self, title: str, endings: str) -> Path | None:
         folder = nearest_folder(self._session.checkpoints.models / self._list.kind.folder)

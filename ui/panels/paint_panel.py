@@ -2,22 +2,21 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.paths import nearest_folder
 from app.session import Session
 from engine.api.conventions import convention_of
 from engine.api.masks import Margins, blur_reach, default_blur, part_around
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
-from ui.files.chooser import FileChooser
-from ui.files.kinds import picture_kinds
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
 from ui.panels.paint_bar import PaintBar
+from ui.panels.picture_question import ask_for_picture
 from ui.picture_levels import PictureLevels, make_levels
 from ui.pictures import ReadPicture, read_whole
 from ui.theme.theme import Theme
@@ -291,17 +290,13 @@ class PaintPanel(QWidget):
         self.bar.show_margins(self.layer.margins)
 
     def _choose_mask(self) -> None:
-        name = FileChooser.open_file(
-            self,
-            self.tr("Open a mask"),
-            nearest_folder(self._session.output_pictures.folder),
-            picture_kinds(),
-        )
-        if name:
+        def take(path: Path) -> None:
             size = self.layer.mask.size()
             self._session.background.run(
-                lambda: _read_mask((name, 0), size, turned=False), self.layer.replace
+                lambda: _read_mask((str(path), 0), size, turned=False), self.layer.replace
             )
+
+        ask_for_picture(self, self._session, self.tr("Open a mask"), take)
 
     # --- events ---
 

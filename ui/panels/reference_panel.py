@@ -9,14 +9,12 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gallery.rows import Trouble
-from app.paths import nearest_folder
 from app.session import Session
 from ui.drop_spots import DropSpot
-from ui.files.chooser import FileChooser
-from ui.files.kinds import picture_kinds
 from ui.gallery.labels import unreadable_picture
 from ui.panels.card_list import CardList, ListedCard
 from ui.panels.card_pictures import CardPictures
+from ui.panels.picture_question import ask_for_picture
 from ui.pictures import ReadPicture, read_chosen
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -80,10 +78,7 @@ class ReferencePanel(CardList[ReferenceCard]):
 
     def choose_picture(self) -> None:
         """Ask for a picture, and add it."""
-        title, folder = self.tr("A reference picture"), self._session.output_pictures.folder
-        name = FileChooser.open_file(self, title, nearest_folder(folder), picture_kinds())
-        if name:
-            self.take(Path(name))
+        ask_for_picture(self, self._session, self.tr("A reference picture"), self.take)
 
     def take(self, path: Path) -> None:
         """Add a picture, as soon as its size is read."""

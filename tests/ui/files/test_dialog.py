@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.form import other_formats
 from engine.api.saving import PICTURE_SUFFIXES
 from tests.ui.test_accessibility import unnamed
 from ui.files.chooser import FileChooser, system_has_dialog
@@ -270,5 +271,17 @@ def test_the_systems_dialog_comes_first(
 def test_questions_for_pictures_offer_every_kind_that_is_read() -> None:
     # Browsers on Windows save JPEG files as .jfif.
     (kind,) = kinds_of(picture_kinds())
-    assert kind.patterns == tuple(f"*{suffix}" for suffix in PICTURE_SUFFIXES)
+    others = ".gif", ".avif"
+    assert kind.patterns == tuple(f"*{suffix}" for suffix in (*PICTURE_SUFFIXES, *others))
     assert {"*.jfif", "*.jpe", "*.jpeg", "*.png"} <= {*kind.patterns}
+
+
+def test_avif_is_offered_only_with_its_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_none(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr(other_formats, "find_spec", find_none)
+    (kind,) = kinds_of(picture_kinds())
+    assert "*.gif" in kind.patterns
+    assert "*.avif" not in kind.patterns
+    assert not other_formats.is_of_other_format(Path("a.avif"))
