@@ -349,10 +349,9 @@ class GalleryIndex(QObject):
         self._count()
 
     def _open_rows(self, index: Path) -> None:
-        """Read rows from an index; if that fails, a search will, which has consequences."""
+        """Read rows from an index from now on."""
         if self._marks is not None:
-            marks = self._marks
-            attempt(lambda: self._rows.open(index, marks))
+            self._rows.open(index, self._marks)
 
     def _ask_again(self) -> None:
         ask, self._unanswered = self._unanswered, None

@@ -22,23 +22,30 @@ class RowCache:
     """Reads rows on the thread that asks; an index that is closed has none."""
 
     def __init__(self) -> None:
+        self._index: Path | None = None
         self._connection: sqlite3.Connection | None = None
         self._marks: MarkStore | None = None
         self._rows: OrderedDict[int, GalleryRow] = OrderedDict()
 
     def open(self, index: Path, marks: MarkStore) -> None:
-        """Read from this index from now on. Raises sqlite3.Error and as `index_errors` does."""
+        """Read from this index from now on. It is opened when it is first asked."""
         self.close()
-        self._marks = marks
-        with index_errors():
-            self._connection = connect(index, patience_s=_PATIENCE_S)
+        self._index, self._marks = index, marks
 
     def close(self) -> None:
         """Let go of the index."""
         self._rows.clear()
+        self._index = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _connected(self) -> sqlite3.Connection | None:
+        """Return the open index; None if it is closed."""
+        if self._connection is None and self._index is not None:
+            with index_errors():
+                self._connection = connect(self._index, patience_s=_PATIENCE_S)
+        return self._connection
 
     def get(self, ids: Sequence[int]) -> list[GalleryRow]:
         """Return the rows of ids in their order, without those that are gone.
@@ -46,8 +53,9 @@ class RowCache:
         Raises IndexBusyError, IndexDamagedError and sqlite3.Error, as all methods here do.
         """
         missing = [id_ for id_ in ids if id_ not in self._rows]
-        if missing and self._connection is not None and self._marks is not None:
-            for row in read_rows(self._connection, missing, self._marks.of):
+        connection = self._connected() if missing else None
+        if connection is not None and self._marks is not None:
+            for row in read_rows(connection, missing, self._marks.of):
                 self._rows[row.id] = row
         found = [row for id_ in ids if (row := self._rows.get(id_)) is not None]
         for row in found:
@@ -58,16 +66,16 @@ class RowCache:
 
     def find(self, path: Path) -> int | None:
         """Return the id of a file's picture."""
-        return find_picture(self._connection, path) if self._connection is not None else None
+        connection = self._connected()
+        return find_picture(connection, path) if connection is not None else None
 
     def identities(self, ids: Sequence[int]) -> set[bytes]:
         """Return the identities of pictures that have one; those of kept rows without the disk."""
         kept = {id_: self._rows[id_].identity for id_ in ids if id_ in self._rows}
         known = {identity for identity in kept.values() if identity is not None}
         missing = [id_ for id_ in ids if id_ not in kept]
-        if not missing or self._connection is None:
-            return known
-        return known | identities_of(self._connection, missing)
+        connection = self._connected() if missing else None
+        return known | identities_of(connection, missing) if connection is not None else known
 
     def mark(self, marks: Mapping[bytes, Marks]) -> tuple[int, ...]:
         """Give kept rows new marks, by identity; return their ids."""

@@ -16,7 +16,8 @@ import pytest
 from PySide6.QtCore import QFileSystemWatcher
 
 from app.decoding import picture_size
-from app.gallery.database import VERSION, connect, prepare, quick_check
+from app.gallery import row_cache
+from app.gallery.database import VERSION, IndexBusyError, connect, prepare, quick_check
 from app.gallery.headers import trouble_of
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
@@ -368,6 +369,25 @@ def test_a_picture_that_is_seen_can_be_marked_though_its_index_cannot_be_read(
         gallery.index.rate(ids, 5)
         assert [row.rating for row in gallery.index.rows(ids)] == [5]
     gallery.wait_for("a.png", query=STARRED)
+
+
+def test_an_index_that_is_busy_as_it_is_opened_is_read_later(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last to leave an index holds it for a moment, and whoever paints does not wait."""
+    tries: list[Path] = []
+
+    def connect_at_last(path: Path, **_: float) -> sqlite3.Connection:
+        tries.append(path)
+        if len(tries) < 3:
+            raise IndexBusyError("database is locked")
+        return connect(path)
+
+    monkeypatch.setattr(row_cache, "connect", connect_at_last)
+    write(gallery.pictures / "a.png", ours(1, "a cat"))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    assert gallery.errors == []
 
 
 @contextmanager
