@@ -82,6 +82,9 @@ class GalleryIndex(QObject):
         self._upkeep = Upkeep(self._pool(), self.precedence, self)
         self._asked = 0
         self._started = False
+        # Why the index could not be opened, until that is tried again, and what was told of it.
+        self._shut: Broken | None = None
+        self._told: Broken | None = None
         # The last search, while the index is not open, or could not answer it.
         self._unanswered: Callable[[], None] | None = None
         # How often the index was made again.
@@ -151,7 +154,11 @@ class GalleryIndex(QObject):
 
     def refresh(self) -> None:
         """Look for changes that were not told, as when the window comes to the front."""
-        self._upkeep.scan()
+        if self._shut is None:
+            self._upkeep.scan()
+        else:
+            self._told, self._shut = self._shut, None
+            self._open()
 
     def rescan(self) -> None:
         """List every folder again, which also finds files that were changed in place."""
@@ -337,7 +344,9 @@ class GalleryIndex(QObject):
         if isinstance(opened, Broken):
             if opened.fault is Fault.BUSY:
                 QTimer.singleShot(_BUSY_MS, self, self._open)
-            else:
+                return
+            self._shut = opened
+            if opened != self._told:
                 self.failed.emit(opened.error(self._folder))
             return
         self._marks = opened.marks

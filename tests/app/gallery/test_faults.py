@@ -471,12 +471,25 @@ def test_a_folder_that_the_system_does_not_watch_is_looked_at_when_asked(
     gallery.wait_for("a.png", "b.png")
 
 
-def test_a_cache_that_cannot_be_written_is_told(gallery: Opened) -> None:
+def test_a_cache_that_cannot_be_written_is_told_and_tried_again(gallery: Opened) -> None:
     (gallery.cache / "gallery").write_bytes(b"a file where the folder should be")
     gallery.index.start()
     gallery.wait(lambda: bool(gallery.errors))
     assert gallery.index.rows([1]) == []
-    gallery.index.refresh()
+    write(gallery.pictures / "a.png", ours(1, "a cat"))
+    found: list[Results] = []
+    gallery.index.search(GalleryQuery(), found.append)
+
+    def comes_to_the_front() -> bool:
+        gallery.index.refresh()
+        return bool(found)
+
+    for _ in range(3):
+        assert not comes_to_the_front()
+    (gallery.cache / "gallery").unlink()
+    gallery.wait(comes_to_the_front)
+    gallery.wait_for("a.png")
+    assert len(gallery.errors) == 1
 
 
 def test_a_folder_that_comes_later_is_noticed(gallery: Opened) -> None:
