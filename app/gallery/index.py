@@ -302,6 +302,8 @@ class GalleryIndex(QObject):
         def deliver(found: Facets | Broken) -> None:
             if isinstance(found, Broken):
                 self._on_broken(found)
+                if found.fault is Fault.BUSY:
+                    self._tell_change(_BUSY_MS)
             elif found != self.facets:
                 self.facets = found
                 self.facets_changed.emit()

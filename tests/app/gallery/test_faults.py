@@ -25,7 +25,7 @@ from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.precedence import Precedence
 from app.gallery.query import GalleryQuery
 from app.gallery.reading import read_facets, read_rows
-from app.gallery.rows import FolderState, Marks, Results, Root, Trouble
+from app.gallery.rows import Facets, FolderState, Marks, Results, Root, Trouble
 from app.gallery.scanning import Scan
 from app.gallery.searching import Searcher
 from tests.app.gallery.conftest import Opened
@@ -388,6 +388,28 @@ def test_an_index_that_is_busy_as_it_is_opened_is_read_later(
     gallery.index.start()
     gallery.wait_for("a.png")
     assert gallery.errors == []
+
+
+def test_facets_that_a_busy_index_did_not_count_are_counted_later(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy, tries = Event(), list[Path]()
+    busy.set()
+
+    def count(path: Path) -> Facets:
+        tries.append(path)
+        if busy.is_set():
+            raise IndexBusyError("database is locked")
+        return read_facets(path)
+
+    monkeypatch.setattr("app.gallery.index.read_facets", count)
+    write(gallery.pictures / "a.png", ours(1, "a cat"))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    # Once as the index is opened, and once after the scan, the last that brings anything.
+    gallery.wait(lambda: len(tries) >= 2)
+    busy.clear()
+    gallery.wait(lambda: gallery.index.facets.total == 1)
 
 
 @contextmanager
