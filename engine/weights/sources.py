@@ -8,6 +8,7 @@ An fp8 file may hold each weight divided by a scale, so that it fills fp8's rang
 product, computed in float32 and rounded once, as in ComfyUI's `comfy/quant_ops.py`.
 """
 
+import mmap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -265,7 +266,15 @@ def mapped(ref: FileSlice) -> Array:
 
 def mapped_bytes(ref: FileSlice) -> Array:
     """Return a memory-mapped view of a slice's bytes, of any type: uint8 [nbytes]."""
-    return np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
+    if not ref.nbytes:
+        return np.empty(0, np.uint8)
+    before = ref.offset % mmap.ALLOCATIONGRANULARITY
+    # Without buffers, and not by `np.memmap`: a LoRA has hundreds of single numbers, each mapped.
+    with ref.path.open("rb", buffering=0) as file:
+        pages = mmap.mmap(
+            file.fileno(), before + ref.nbytes, access=mmap.ACCESS_READ, offset=ref.offset - before
+        )
+    return np.frombuffer(pages, np.uint8, ref.nbytes, before)
 
 
 def _converted(stored: FileSlice, scale: Array | None, element: DType) -> Array:
