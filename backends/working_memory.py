@@ -29,15 +29,17 @@ class PackedAttention:
 class HeldResults:
     """Numbers of results in a run: those held at once, and those that fused attention takes.
 
-    `grouped` are those of the buffers of a runtime that gives results whose lives do not meet the
-    same one, each as large as its largest result. `leaving` are those that leave the run, which are
-    held to its end, `entering` those that it is given, without the optional ones, and `packed` is
+    `leaving` are those that leave the run, which are held to its end, `entering` those that it is
+    given, without the optional ones.
+
+    For a runtime that gives results whose lives do not meet the same buffer, and for no other,
+    `grouped` are the numbers of the buffers, each as large as its largest result, and `packed` is
     what each attention packs.
     """
 
     at_once: int
     by_heads: int
-    grouped: int
+    grouped: int = 0
     leaving: int = 0
     packed: frozenset[PackedAttention] = frozenset()
     entering: int = 0

@@ -141,14 +141,19 @@ class Compiler:
         weights are missing.
         """
         runs: list[tuple[HeldResults, int]] = []
+        memory = self.backend.working_memory(self.device)
         for network, precision in networks:
             prepared = self.prepared(network, precision)
             operators = self._operators_for(network.weights, precision)
             held = self._counted.of(
-                network, operators, precision, lambda prepared=prepared: prepared.graph
+                network,
+                operators,
+                precision,
+                lambda prepared=prepared: prepared.graph,
+                groups=memory.groups,
             )
             runs.append((held, precision.dtype.itemsize))
-        return self.backend.working_memory(self.device).runs_bytes(runs)
+        return memory.runs_bytes(runs)
 
     def used_weights(self, network: Network, precision: Precision) -> WeightSet:
         """Return the weights that a network's graph uses, of those that it is given.

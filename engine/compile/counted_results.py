@@ -32,17 +32,22 @@ class CountedResults:
         operators: OperatorSet,
         precision: Precision,
         emit: Callable[[], Graph],
+        *,
+        groups: bool,
     ) -> HeldResults:
-        """Return the count of a network in its present sizes, whose graph `emit` returns."""
+        """Return the count of a network in its present sizes, whose graph `emit` returns.
+
+        `groups` False leaves out what only runtimes that share buffers need.
+        """
         parts = network.emit, network.weights, network.dimensions, network.branches
-        key = *map(id, parts), operators, precision
+        key = *map(id, parts), operators, precision, groups
         with self._lock:
             if key in self._counts:
                 self._counts.move_to_end(key)
                 return self._counts[key][1]
         sizes = present_sizes(network.dimensions)
         apart = precision in operators.offsets_apart
-        found = held_results(emit(), sizes, offsets_apart=apart)
+        found = held_results(emit(), sizes, offsets_apart=apart, groups=groups)
         with self._lock:
             self._counts[key] = network, found
             while len(self._counts) > _MOST:

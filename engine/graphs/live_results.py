@@ -5,7 +5,7 @@ leaves the run. What follows from weights and sizes alone is no result of a run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
@@ -25,21 +25,24 @@ _IN_PLACE = frozenset(
 
 
 def held_results(
-    graph: Graph, sizes: Mapping[str, int], *, offsets_apart: bool = False
+    graph: Graph, sizes: Mapping[str, int], *, offsets_apart: bool = False, groups: bool = True
 ) -> HeldResults:
     """Count the results of a run of a graph, with dimensions of these sizes.
 
     `offsets_apart`: products with blocks that have offsets are two, whose results are added.
+    `groups` False leaves out, for its time, what only runtimes that share buffers need.
     Raises KeyError for a dimension without a size, and ValueError for an operator without a rule.
     """
     found = ModelProto.FromString(graph.model).graph
     shapes = result_shapes(graph, found, sizes)
     names = run_names(graph, found, offsets_apart=offsets_apart)
     run = _Run(shapes, found.node, names)
-    grouped, packed = shared_buffers(shapes, found.node, names)
     entering = sum(shapes.numbers(spec.name) for spec in graph.inputs if not spec.optional)
-    leaving = run.leaving()
-    return HeldResults(run.at_once(), run.by_heads(), grouped, leaving, packed, entering)
+    held = HeldResults(run.at_once(), run.by_heads(), leaving=run.leaving(), entering=entering)
+    if not groups:
+        return held
+    grouped, packed = shared_buffers(shapes, found.node, names)
+    return replace(held, grouped=grouped, packed=packed)
 
 
 def result_shapes(graph: Graph, found: GraphProto, sizes: Mapping[str, int]) -> ResultShapes:

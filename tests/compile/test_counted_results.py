@@ -27,8 +27,27 @@ def test_a_network_is_counted_once_in_each_precision() -> None:
         return g.build({})
 
     exact, rounded = (
-        [counts.of(network, _OPERATORS, one, lambda one=one: graph(one)) for _ in range(2)]
+        [
+            counts.of(network, _OPERATORS, one, lambda one=one: graph(one), groups=True)
+            for _ in range(2)
+        ]
         for one in (Precision.F32, Precision.BF16)
     )
     assert emitted == [Precision.F32, Precision.BF16]
     assert exact[0] == exact[1] != rounded[0] == rounded[1]
+
+
+def test_buffers_are_counted_for_a_runtime_that_shares_them_alone() -> None:
+    network, counts = Network("small", _emit, WeightSet("small", {})), CountedResults()
+
+    def graph() -> Graph:
+        g = GraphBuilder("small", {}, _OPERATORS, DType.F32, Precision.F32)
+        _emit(g)
+        return g.build({})
+
+    shared, apart = (
+        counts.of(network, _OPERATORS, Precision.F32, graph, groups=groups)
+        for groups in (True, False)
+    )
+    assert shared.grouped > apart.grouped == 0
+    assert shared.at_once == apart.at_once > 0
