@@ -64,14 +64,22 @@ class MarkingFinder:
 
 
 def marked(tree: ast.Module) -> ast.Module:
-    """Put `__lines__[n] = 1` before each statement of line n; a docstring stays first."""
-    for node in list(ast.walk(tree)):
+    """Put `__lines__[n] = 1` before each statement of line n; a docstring stays first.
+
+    Expressions are not gone through: no statement is in one.
+    """
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
         heads = _heads(node)
         for name in _BODIES:
-            body: list[ast.stmt] | ast.expr = getattr(node, name, [])  # of a lambda: an expression
-            if isinstance(body, list):
+            body: list[ast.stmt] = getattr(node, name, [])
+            nodes += body
+            if body:
                 setattr(node, name, _marked_body(body, heads))
-    return ast.fix_missing_locations(tree)
+        nodes += getattr(node, "handlers", [])
+        nodes += getattr(node, "cases", [])
+    return tree
 
 
 def _heads(node: ast.AST) -> list[int]:
@@ -100,8 +108,12 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def _mark(line: int, before: ast.stmt) -> ast.stmt:
-    target = ast.Subscript(ast.Name(_MARKS, ast.Load()), ast.Constant(line), ast.Store())
-    return ast.copy_location(ast.Assign([target], ast.Constant(1)), before)
+    marks, number, one = ast.Name(_MARKS, ast.Load()), ast.Constant(line), ast.Constant(1)
+    target = ast.Subscript(marks, number, ast.Store())
+    mark = ast.Assign([target], one)
+    for node in (mark, target, marks, number, one):
+        node.lineno, node.col_offset = before.lineno, before.col_offset
+    return mark
 
 
 def lines_run(file: str) -> list[int]:
