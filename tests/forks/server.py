@@ -89,7 +89,7 @@ def _fork(client: socket.socket) -> Fork:
         _take_place(pipes, lives)
         os.chdir(folder)
         os.environ.clear()
-        os.environ.update(variables)
+        os.environb.update(variables)
         _run_as_child(arguments, parent)
     for descriptor in (lives, *pipes):
         os.close(descriptor)
