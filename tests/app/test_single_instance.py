@@ -66,6 +66,12 @@ def first(tmp_path: Path, qapp: object) -> Iterator[SingleInstance]:
     one.release()
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starts of this process wait for an answer a moment, not for seconds."""
+    monkeypatch.setattr("app.single_instance._PATIENCE_S", 0.1)
+
+
 def test_a_second_start_hands_its_paths_over(
     first: SingleInstance, tmp_path: Path, qtbot: QtBot, other_start: Callable[..., OtherStart]
 ) -> None:
@@ -118,6 +124,7 @@ def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
     one.release()
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("age_s", [-86_400, 60, 86_400], ids=["future", "minute", "day"])
 def test_a_lock_of_a_running_process_holds_whatever_its_age(
     tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart], age_s: int
@@ -212,6 +219,7 @@ def test_messages_are_for_this_user_alone(first: SingleInstance, tmp_path: Path)
     assert (tmp_path / "state" / MESSAGES).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_first_instance_that_hangs_is_reported_and_no_message_stays(
     tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart]
 ) -> None:
