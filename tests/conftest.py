@@ -6,8 +6,9 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
+from PySide6.QtWidgets import QApplication
 
-from tests import ended, swiftshader
+from tests import ended, events, swiftshader
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Test processes that run side by side share the cores: a runtime's threads spin while they wait for
@@ -34,6 +35,12 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         ended.spare_what_stays()
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> events.Bot:
+    """pytest-qt's bot, as ours."""
+    return events.Bot(request)
 
 
 def pytest_runtest_logfinish() -> None:
