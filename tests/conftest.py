@@ -18,6 +18,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
         os.environ.setdefault(threads, "1")
 # Tests end before their garbage matters, and those about it collect it.
 gc.set_threshold(20_000, 20, 20)
+# No file of a test has to outlive a power cut. What is synced, tests see by their own `fsync`.
+pytest.MonkeyPatch().setattr(os, "fsync", os.fstat)
 settings.register_profile("safelight", deadline=None)
 settings.load_profile("safelight")
 swiftshader.offer()
