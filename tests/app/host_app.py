@@ -1,7 +1,7 @@
-"""The app without a window, to be killed: `host_app.py FOLDER PLAN CHECKPOINT COUNT`.
+"""The app without a window, to be killed: `host_app.py FOLDER PLAN CHECKPOINT COUNT PING_MS`.
 
 It queues so many pictures and prints what happens, a line each: `engine PID`, `job ID STATE`,
-`step DONE`. PLAN is that of the scripted engine.
+`step DONE`. PLAN is that of the scripted engine, PING_MS the time between two pings.
 """
 
 import os
@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.engine.client import EngineClient
 from app.engine.connection import EngineCommand
-from app.engine.process import EngineProcess, EngineState
+from app.engine.process import EngineProcess, EngineState, Supervision
 from app.paths import Paths, find_paths
 from app.queue.job_queue import JobQueue
 from app.queue.jobs import Job
@@ -23,14 +23,15 @@ from engine.api.request import GenerateRequest
 ENGINE = Path(__file__).parent.parent / "server" / "scripted_engine.py"
 
 
-def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
+def main(folder: Path, plan: str, checkpoint: str, count: int, ping_ms: int) -> int:
     application = QCoreApplication([])
     arguments = ("-I", str(ENGINE), plan, "--parent", str(os.getpid()))
     command = EngineCommand(sys.executable, arguments)
     # No module of the tests can be imported in a process of its own.
     names = [field.name for field in fields(Paths) if field.name != "loras"]
     paths = find_paths({f"SAFELIGHT_{name.upper()}": str(folder / name) for name in names})
-    process = EngineProcess(paths, command=command)
+    supervision = Supervision(ping_ms=ping_ms)
+    process = EngineProcess(paths, command=command, supervision=supervision)
     client = EngineClient(process)
     queue = JobQueue(client, folder / "state")
 
@@ -69,4 +70,4 @@ def _say(*words: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])))

@@ -169,10 +169,12 @@ class Host:
         plan: Plan,
         count: int,
         environment: Mapping[str, str] = os.environ,
+        supervision: Supervision = Supervision(),  # noqa: B008 (immutable)
     ) -> None:
         plan_text = msgspec.json.encode(plan).decode()
         script = str(HERE / "host_app.py")
-        command = [sys.executable, "-I", script, str(folder), plan_text, str(tiny), str(count)]
+        numbers = str(count), str(supervision.ping_ms)
+        command = [sys.executable, "-I", script, str(folder), plan_text, str(tiny), *numbers]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env=dict(environment)
         )
@@ -258,13 +260,13 @@ def test_a_job_goes_on_after_the_computer_slept(
     hosts: list[Host], tmp_path: Path, tiny: Path
 ) -> None:
     """Both programs stand still for longer than an engine may be silent, the app a moment less."""
-    host = Host(tmp_path, tiny, Plan(networks={"denoiser": Misdeed(run_seconds=0.3)}), 1)
+    plan, limits = Plan(networks={"denoiser": Misdeed(run_seconds=0.3)}), Supervision(ping_ms=400)
+    host = Host(tmp_path, tiny, plan, 1, supervision=limits)
     hosts.append(host)
     pid = int(host.wait_for("engine").split()[1])
     host.wait_for("step 1")
     for one in (host.process.pid, pid):
         os.kill(one, signal.SIGSTOP)
-    limits = Supervision()
     time.sleep((limits.missed_pings + 1) * limits.ping_ms / 1000)
     os.kill(host.process.pid, signal.SIGCONT)
     time.sleep(0.5)
