@@ -29,6 +29,13 @@ def maker(tmp_path: Path) -> MapMaker:
     return MapMaker(WorkingCopies(tmp_path / "copies"), tmp_path / "tried")
 
 
+@pytest.fixture(scope="module")
+def knowing(tmp_path_factory: pytest.TempPathFactory) -> MapMaker:
+    """One maker for several tests, which tries a network of them all once."""
+    folder = tmp_path_factory.mktemp("knowing")
+    return MapMaker(WorkingCopies(folder / "copies"), folder / "tried")
+
+
 def grey(shape: tuple[int | str, ...] = OPEN) -> ModelProto:
     """A network whose result is a picture's grey."""
     return model([node("Conv", "x", "w")], [tensor(GREY, "w")], shape=shape)
@@ -47,16 +54,16 @@ def made_by(maker: MapMaker, path: Path, options: OnnxOptions, size: tuple[int, 
     ],
 )
 def test_numbers_go_in_and_out_as_told(
-    maker: MapMaker, tmp_path: Path, pixels: OnnxPixels, values: OnnxValues
+    knowing: MapMaker, tmp_path: Path, pixels: OnnxPixels, values: OnnxValues
 ) -> None:
     path = write(tmp_path / "grey.onnx", grey())
     options = OnnxOptions(resolution=64, pixels=pixels, values=values)
-    made = made_by(maker, path, options)
+    made = made_by(knowing, path, options)
     wanted = noise(90, 64) @ GREY.reshape(3)
     assert made.shape == (64, 90, 3)
     assert np.abs(made - wanted[:, :, None]).max() <= 1
     inverted = OnnxOptions(resolution=64, pixels=pixels, values=values, invert=True)
-    assert np.array_equal(made_by(maker, path, inverted), 255 - made)
+    assert np.array_equal(made_by(knowing, path, inverted), 255 - made)
 
 
 def test_a_network_of_one_size_sees_that_size(maker: MapMaker, tmp_path: Path) -> None:

@@ -87,9 +87,15 @@ def test_poses_are_drawn(frozen: Mapping[str, Array], seed: int, number: int) ->
     assert np.array_equal(drawn, frozen[f"drawn/{seed}/{number}"])
 
 
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each network is tried in a process of its own once for all tests."""
+    return tmp_path_factory.mktemp("tried")
+
+
 @pytest.fixture
-def maker(tmp_path: Path) -> MapMaker:
-    return MapMaker(WorkingCopies(tmp_path / "copies"), tmp_path / "tried")
+def maker(tmp_path: Path, tried: Path) -> MapMaker:
+    return MapMaker(WorkingCopies(tmp_path / "copies"), tried)
 
 
 # The picture keeps its size: its sides are the resolution and a multiple of 64.
