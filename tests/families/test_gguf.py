@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -53,10 +54,20 @@ PICTURED = [
 ENCODERS = ("chroma", "zimage")
 
 
+@pytest.fixture(scope="module")
+def write_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Written]:
+    """Writes the parts of a family when they are first wanted: tests take families in any order."""
+
+    @cache
+    def write(family: str) -> Written:
+        return write_parts(tmp_path_factory.mktemp(family), MODELS[family])
+
+    return write
+
+
 @pytest.fixture(scope="module", params=MODELS)
-def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Written:
-    model = MODELS[request.param]
-    return write_parts(tmp_path_factory.mktemp(model.family), model)
+def written(request: pytest.FixtureRequest, write_once: Callable[[str], Written]) -> Written:
+    return write_once(request.param)
 
 
 def write_transformer(path: Path, model: Model, dtype: DType) -> Path:
