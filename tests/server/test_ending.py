@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from threading import Thread
 
@@ -81,9 +82,11 @@ def test_an_app_that_no_longer_reads_ends_it(start: Start) -> None:
 def test_an_engine_that_hangs_is_ended_by_force_and_writes_its_stacks(
     start: Start, job: MakeJob, tmp_path: Path
 ) -> None:
-    talk = start(scripted(Plan(gate=str(tmp_path / "never"), grace_s=1)))
+    gate = tmp_path / "never"
+    talk = start(scripted(Plan(gate=str(gate), grace_s=1)))
     talk.send(job("stuck"))
-    talk.wait_for(JobPhase)
+    while not Path(f"{gate}.reached").exists():
+        time.sleep(0.01)
     talk.send(Shutdown())
     assert talk.wait_for_end() == 1
     assert "_before_probe" in talk.stderr()

@@ -20,10 +20,13 @@ from ui.theme.theme import Theme
 
 
 @pytest.fixture(autouse=True)
-def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "CONFIG", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
     write_verdicts(tmp_path / "cache")
+    # Pauses for people: until a window is fitted into its screen, and a gallery tells of pictures.
+    monkeypatch.setattr("ui.main_window._FRAMED_MS", 10)
+    monkeypatch.setattr("app.gallery.index._SOON_MS", 10)
 
 
 class Desk(Staged):
