@@ -36,7 +36,7 @@ def test_a_condition_may_wait_itself(qtbot: QtBot) -> None:
     assert len(waited) == 3
 
 
-def test_what_no_event_tells_is_seen(qtbot: QtBot) -> None:
+def test_a_fact_without_an_event_is_seen(qtbot: QtBot) -> None:
     looks: list[None] = []
     qtbot.waitUntil(lambda: looks.append(None) or len(looks) > 9, timeout=PATIENCE_MS)
 
@@ -46,7 +46,7 @@ def test_patience_ends(qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda: False, timeout=30)
 
 
-def test_what_a_condition_raises_ends_the_wait(qtbot: QtBot) -> None:
+def test_an_exception_of_a_condition_ends_the_wait(qtbot: QtBot) -> None:
     looks: list[None] = []
 
     def fail() -> bool:
