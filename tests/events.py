@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
+from PySide6.QtCore import QDeadlineTimer, QElapsedTimer, QEventLoop, QTimer
 from pytestqt.qtbot import QtBot
 
 # pytest-qt looks every 10, and most tests of a session wait for something.
@@ -19,10 +19,11 @@ class Bot(QtBot):
         if callback():
             return
         deadline, loop, timer = QDeadlineTimer(timeout), QEventLoop(), QTimer()
-        raised: list[Exception] = []
+        clock, raised = QElapsedTimer(), list[Exception]()
 
         def look() -> None:
             timer.stop()  # the condition itself may let events happen
+            clock.start()
             try:
                 is_over = callback()
             except Exception as error:  # noqa: BLE001 (Qt would only print it)
@@ -32,7 +33,8 @@ class Bot(QtBot):
                 raised.append(TimeoutError(f"nothing came in {timeout} ms"))
             if is_over or raised:
                 loop.quit()
-            timer.start()
+            # A look that takes long leaves time for what it waits for.
+            timer.start(max(_LOOK_MS, 2 * clock.elapsed()))
 
         timer.timeout.connect(look)
         timer.start(_LOOK_MS)
