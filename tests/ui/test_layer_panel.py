@@ -126,18 +126,23 @@ def test_cards_that_come_at_once_are_made_one_in_each_turn(desk: Desk) -> None:
 
 
 def test_a_reference_needs_no_network_and_shows_its_style_fidelity(desk: Desk) -> None:
-    one = add(desk)
+    control_card = add(desk)
     assert desk.session.control_list.rows[0].fate is LayerFate.UNCHOSEN
-    pick(one.preprocessor, "Reference")
+    pick(control_card.preprocessor, "Reference")
     assert layer(desk).preprocessor == ReferenceOptions()
     assert desk.session.control_list.rows[0].fate is LayerFate.APPLIED
     assert desk.session.generation.build_request().controls == (layer(desk),)
-    hidden = one.file, one.map, one.folded.map_kind, one.folded.area
-    assert not any(part.isVisibleTo(one) for part in hidden)
-    one.more.head.click()
-    assert one.folded.options["style_fidelity"].isVisibleTo(one)
-    pick(one.preprocessor, "Canny")
-    assert one.file.isVisibleTo(one)
+    hidden = (
+        control_card.file,
+        control_card.map,
+        control_card.folded.map_kind,
+        control_card.folded.area,
+    )
+    assert not any(part.isVisibleTo(control_card) for part in hidden)
+    control_card.more.head.click()
+    assert control_card.folded.options["style_fidelity"].isVisibleTo(control_card)
+    pick(control_card.preprocessor, "Canny")
+    assert control_card.file.isVisibleTo(control_card)
     assert desk.session.generation.build_request().controls == ()
 
 
@@ -148,24 +153,24 @@ def test_a_model_that_follows_a_map_itself_shows_no_weight_and_no_network(desk: 
         options=(OptionalSetting.CONTROLS,),
     )
     choose(desk, "sd1", features)
-    one = add(desk)
-    assert one.file.currentText() == "The model itself"
-    assert one.preprocessor.itemData(1) == PreprocessorName.DEPTH_ANYTHING_V2
-    one.more.head.click()
+    control_card = add(desk)
+    assert control_card.file.currentText() == "The model itself"
+    assert control_card.preprocessor.itemData(1) == PreprocessorName.DEPTH_ANYTHING_V2
+    control_card.more.head.click()
     hidden = (
-        one.weight,
-        one.range,
-        one.folded.mode,
-        one.folded.map_kind,
-        one.folded.area,
+        control_card.weight,
+        control_card.range,
+        control_card.folded.mode,
+        control_card.folded.map_kind,
+        control_card.folded.area,
         desk.window.form.controls.no_files,
     )
-    assert not any(part.isVisibleTo(one) for part in hidden)
-    assert one.folded.resize_mode.isVisibleTo(one)
-    pick(one.file, file_title(CANNY))
+    assert not any(part.isVisibleTo(control_card) for part in hidden)
+    assert control_card.folded.resize_mode.isVisibleTo(control_card)
+    pick(control_card.file, file_title(CANNY))
     assert layer(desk).network == CANNY.path
-    assert one.weight.isVisibleTo(one)
-    pick(one.file, "The model itself")
+    assert control_card.weight.isVisibleTo(control_card)
+    pick(control_card.file, "The model itself")
     assert layer(desk).network is None
 
 
@@ -181,15 +186,15 @@ def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
     assert not panel.heading.isVisibleTo(desk.window)
     monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
     panel.add.click()
-    one = card(desk)
-    desk.wait(lambda: not one.picture.image.isNull())
-    assert one.picture.image.pixelColor(5, 5).red() == 255
+    control_card = card(desk)
+    desk.wait(lambda: not control_card.picture.image.isNull())
+    assert control_card.picture.image.pixelColor(5, 5).red() == 255
     # Without a preprocessor the picture is the map.
-    desk.wait(lambda: one.map.image == one.picture.image)
-    pick(one.file, "control_v11p_sd15_canny")
+    desk.wait(lambda: control_card.map.image == control_card.picture.image)
+    pick(control_card.file, "control_v11p_sd15_canny")
     assert layer(desk).preprocessor == CannyOptions()
-    desk.wait(lambda: one.map.image.pixelColor(5, 5).green() == 255)
-    assert one.map.words == ""
+    desk.wait(lambda: control_card.map.image.pixelColor(5, 5).green() == 255)
+    assert control_card.map.words == ""
 
 
 def test_a_picture_that_another_program_changed_is_shown_anew(desk: Desk) -> None:
@@ -237,7 +242,7 @@ def test_a_picture_of_another_format_is_chosen_and_dropped_as_png(
 def test_networks_of_other_models_are_listed_last_with_the_reason(desk: Desk) -> None:
     box = add(desk).file
     texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]
-    names = [Path(one.name).name for one in (DEPTH, CANNY, CANNY_XL)]
+    names = [Path(network.name).name for network in (DEPTH, CANNY, CANNY_XL)]
     assert texts == ["None yet", *names, "page", "Choose a file…"]
     pick(box, "canny-xl")
     assert card(desk).reason.text() == "Left out: It is for sdxl; the model is sd1."
@@ -269,59 +274,59 @@ def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
 
 
 def test_preprocessors_that_serve_the_network_come_first(desk: Desk) -> None:
-    one = add(desk)
-    pick(one.file, "control_v11p_sd15_canny")
-    box = one.preprocessor
+    control_card = add(desk)
+    pick(control_card.file, "control_v11p_sd15_canny")
+    box = control_card.preprocessor
     texts = [box.itemText(at) for at in range(box.count())]
     assert texts[:4] == ["None", "Canny", "Invert", ""]
     assert len([text for text in texts if text]) == 1 + len(PREPROCESSORS)
     pick(box, "Depth (Depth Anything V2)")
     assert layer(desk).preprocessor == DepthOptions()
-    assert one.weights.isVisibleTo(desk.window)
+    assert control_card.weights.isVisibleTo(desk.window)
     pick(box, "None")
     assert layer(desk).preprocessor is None
-    assert not one.weights.isVisibleTo(desk.window)
+    assert not control_card.weights.isVisibleTo(desk.window)
 
 
 def test_every_option_of_a_preprocessor_has_a_row_with_words_and_acts(desk: Desk) -> None:
-    one = add(desk)
+    control_card = add(desk)
     for name, preprocessor in PREPROCESSORS.items():
         desk.session.control.change(0, preprocessor=preprocessor.options())
         fields = fields_of(preprocessor.options)
-        assert list(one.folded.options) == list(fields), name
+        assert list(control_card.folded.options) == list(fields), name
         without = [field.name for field in fields.values() if not all(map_option_words(field))]
         assert not without, f"options of {name} have their words in ui/layer_labels.py"
     desk.session.control.change(0, preprocessor=CannyOptions())
-    one.more.open()
-    low = one.folded.options["low"].control
+    control_card.more.open()
+    low = control_card.folded.options["low"].control
     low.setFocus()
     QTest.keyClicks(low, "40")
     assert layer(desk).preprocessor == CannyOptions(low=40)
     desk.session.control.change(0, preprocessor=TileOptions(down_sampling_rate=2.0))
-    assert list(one.folded.options) == ["down_sampling_rate"]
+    assert list(control_card.folded.options) == ["down_sampling_rate"]
 
 
 def test_a_map_is_as_large_as_the_picture_by_a_tick(desk: Desk) -> None:
-    one = add(desk)
+    control_card = add(desk)
     desk.session.control.change(0, preprocessor=CannyOptions(resolution=768))
-    one.more.open()
-    assert one.folded.options["resolution"].isVisibleTo(one)
-    one.folded.fitting.click()
+    control_card.more.open()
+    assert control_card.folded.options["resolution"].isVisibleTo(control_card)
+    control_card.folded.fitting.click()
     assert layer(desk).preprocessor == CannyOptions(resolution=None)
-    assert not one.folded.options["resolution"].isVisibleTo(one)
-    one.folded.fitting.click()
+    assert not control_card.folded.options["resolution"].isVisibleTo(control_card)
+    control_card.folded.fitting.click()
     assert layer(desk).preprocessor == CannyOptions()
     desk.session.control.change(0, preprocessor=TileOptions())
-    assert not one.folded.fitting.isVisibleTo(one)
+    assert not control_card.folded.fitting.isVisibleTo(control_card)
 
 
 def test_weight_and_range_act_on_the_next_picture(desk: Desk) -> None:
-    one = add(desk)
-    pick(one.file, "control_v11p_sd15_canny")
-    one.weight.slider.setValue(0.6)
+    control_card = add(desk)
+    pick(control_card.file, "control_v11p_sd15_canny")
+    control_card.weight.slider.setValue(0.6)
     for handle, key in (
-        (one.range.bar.start, Qt.Key.Key_Right),
-        (one.range.bar.end, Qt.Key.Key_Left),
+        (control_card.range.bar.start, Qt.Key.Key_Right),
+        (control_card.range.bar.end, Qt.Key.Key_Left),
     ):
         handle.setFocus()
         QTest.keyClick(handle, key)
@@ -329,13 +334,13 @@ def test_weight_and_range_act_on_the_next_picture(desk: Desk) -> None:
     used = desk.session.generation.build_request().controls[0]
     assert used.weight == 0.6
     assert used.range == pytest.approx((0.1, 0.9))
-    assert one.range.words.text() == "10–90 %"  # noqa: RUF001
+    assert control_card.range.words.text() == "10–90 %"  # noqa: RUF001
     # What is spoken is what is shown.
-    handles = (one.range.bar.start, one.range.bar.end)
+    handles = (control_card.range.bar.start, control_card.range.bar.end)
     spoken = map(QAccessible.queryAccessibleInterface, handles)
-    assert [one.text(QAccessible.Text.Value) for one in spoken] == ["10 %", "90 %"]
-    QTest.mouseDClick(one.range.bar, LEFT)
-    QTest.mouseDClick(one.weight.slider, LEFT)
+    assert [interface.text(QAccessible.Text.Value) for interface in spoken] == ["10 %", "90 %"]
+    QTest.mouseDClick(control_card.range.bar, LEFT)
+    QTest.mouseDClick(control_card.weight.slider, LEFT)
     assert (layer(desk).weight, layer(desk).range) == (1.0, (0.0, 1.0))
 
 
@@ -367,26 +372,26 @@ def test_the_handles_of_the_range_are_dragged_and_do_not_pass_each_other(
 
 
 def test_folded_rows_are_made_when_they_are_opened(desk: Desk) -> None:
-    one = add(desk)
+    control_card = add(desk)
     desk.session.control.change(0, mode=ControlMode.CONTROL)
-    assert not one.findChildren(ControlMore)
-    one.more.head.click()
-    (made,) = one.findChildren(ControlMore)
-    assert made.isVisibleTo(one)
+    assert not control_card.findChildren(ControlMore)
+    control_card.more.head.click()
+    (made,) = control_card.findChildren(ControlMore)
+    assert made.isVisibleTo(control_card)
     assert made.mode.box.currentText() == mode_words(ControlMode.CONTROL)[0]
-    assert one.more.head.nextInFocusChain() is made.controls[0]
+    assert control_card.more.head.nextInFocusChain() is made.controls[0]
 
 
 def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = add(desk)
-    one.more.open()
-    pick(one.folded.mode.box, mode_words(ControlMode.CONTROL)[0])
-    pick(one.folded.resize_mode.box, resize_words(ControlResize.FILL)[0])
-    pick(one.folded.map_kind.box, control_kind_name(ControlKind.DEPTH))
+    control_card = add(desk)
+    control_card.more.open()
+    pick(control_card.folded.mode.box, mode_words(ControlMode.CONTROL)[0])
+    pick(control_card.folded.resize_mode.box, resize_words(ControlResize.FILL)[0])
+    pick(control_card.folded.map_kind.box, control_kind_name(ControlKind.DEPTH))
     monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
-    one.folded.area.choose.click()
+    control_card.folded.area.choose.click()
     now = layer(desk)
     assert (now.mode, now.resize, now.kind) == (
         ControlMode.CONTROL,
@@ -396,36 +401,36 @@ def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     # A signal would make texts of them.
     assert type(now.mode) is ControlMode
     assert now.mask == picture(desk, "b")
-    assert one.more.head.summary == "The map is more important, Fit, Depth"
-    one.folded.area.drop.click()
+    assert control_card.more.head.summary == "The map is more important, Fit, Depth"
+    control_card.folded.area.drop.click()
     assert layer(desk).mask is None
 
 
 def test_a_preprocessors_weights_are_chosen_and_dropped(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    one = add(desk)
+    control_card = add(desk)
     desk.session.control.change(0, preprocessor=DepthOptions())
     monkeypatch.setattr(FileChooser, "open_file", choosing(str(tmp_path / "depth.pth")))
-    one.weights.choose.click()
+    control_card.weights.choose.click()
     assert layer(desk).preprocessor_weights == str(tmp_path / "depth.pth")
-    assert one.weights.file.text() == "depth.pth"
-    one.weights.drop.click()
+    assert control_card.weights.file.text() == "depth.pth"
+    control_card.weights.drop.click()
     assert layer(desk).preprocessor_weights is None
 
 
 def test_a_layer_is_switched_off_replaced_removed_and_put_back(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = add(desk)
-    pick(one.file, "control_v11p_sd15_canny")
-    one.enabled.click()
+    control_card = add(desk)
+    pick(control_card.file, "control_v11p_sd15_canny")
+    control_card.enabled.click()
     assert desk.session.generation.build_request().controls == ()
-    assert one.reason.text() == "Switched off."
+    assert control_card.reason.text() == "Switched off."
     monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
-    one.picture.click()
+    control_card.picture.click()
     assert images(desk) == ["b"]
-    one.remove.click()
+    control_card.remove.click()
     assert desk.window.form.controls.cards == []
     undo = desk.session.notices.notices[-1].undo
     assert undo is not None
@@ -474,13 +479,13 @@ def test_cards_are_moved_by_keys_and_by_dragging_their_grips(desk: Desk) -> None
 def test_a_missing_network_is_named_and_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     named = ControlLayer(image=picture(desk), network="control_v11p_sd15_openpose [cab727d4]")
     desk.session.generation.controls = (named,)
-    one = card(desk)
-    assert one.name.text() == "control_v11p_sd15_openpose"
-    assert one.find_it.isVisibleTo(desk.window)
+    control_card = card(desk)
+    assert control_card.name.text() == "control_v11p_sd15_openpose"
+    assert control_card.find_it.isVisibleTo(desk.window)
     monkeypatch.setattr(FileChooser, "open_file", choosing(CANNY.path))
-    one.find_it.click()
+    control_card.find_it.click()
     assert desk.session.control_list.rows[0].fate is LayerFate.APPLIED
-    assert not one.find_it.isVisibleTo(desk.window)
+    assert not control_card.find_it.isVisibleTo(desk.window)
 
 
 def test_a_picture_and_a_map_that_cannot_be_made_are_told(make_desk: MakeDesk) -> None:
@@ -489,32 +494,32 @@ def test_a_picture_and_a_map_that_cannot_be_made_are_told(make_desk: MakeDesk) -
     desk.start()
     desk.session.control.add("/nowhere.png")
     desk.session.control.change(0, preprocessor=CannyOptions())
-    one = card(desk)
-    desk.wait(lambda: one.picture.words != "")
-    desk.wait(lambda: one.no_map.isVisibleTo(desk.window))
-    assert one.no_map.text() == "Not available."
-    assert not one.map.isEnabled()
+    control_card = card(desk)
+    desk.wait(lambda: control_card.picture.words != "")
+    desk.wait(lambda: control_card.no_map.isVisibleTo(desk.window))
+    assert control_card.no_map.text() == "Not available."
+    assert not control_card.map.isEnabled()
 
 
 def test_image_prompts_have_cards_with_every_field(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.session.image_prompt.add(picture(desk))
-    one = prompt_card(desk)
-    assert one.file.currentText() == "ip-adapter_sd15"
-    assert one.no_encoder.text() == ""
-    one.weight.slider.setValue(0.5)
-    one.range.bar.end.setValue(0.5)
-    pick(one.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
+    image_prompt = prompt_card(desk)
+    assert image_prompt.file.currentText() == "ip-adapter_sd15"
+    assert image_prompt.no_encoder.text() == ""
+    image_prompt.weight.slider.setValue(0.5)
+    image_prompt.range.bar.end.setValue(0.5)
+    pick(image_prompt.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
     monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
-    one.area.choose.click()
-    pick(one.scaling.box, scaling_words(AdapterScaling.KEYS_AND_VALUES)[0])
-    assert not one.combination.isVisibleTo(desk.window)
-    one.further.choose.click()
-    one.further.choose.click()
-    assert one.further.file.text() == "b.png, b.png"
-    pick(one.combination.box, combination_words(PictureCombination.AVERAGE)[0])
-    pick(one.encoder, "vit-h")
+    image_prompt.area.choose.click()
+    pick(image_prompt.scaling.box, scaling_words(AdapterScaling.KEYS_AND_VALUES)[0])
+    assert not image_prompt.combination.isVisibleTo(desk.window)
+    image_prompt.further.choose.click()
+    image_prompt.further.choose.click()
+    assert image_prompt.further.file.text() == "b.png, b.png"
+    pick(image_prompt.combination.box, combination_words(PictureCombination.AVERAGE)[0])
+    pick(image_prompt.encoder, "vit-h")
     expected = ImagePrompt(
         image=picture(desk),
         adapter=ADAPTER.path,
@@ -528,12 +533,12 @@ def test_image_prompts_have_cards_with_every_field(
         mask=picture(desk, "b"),
     )
     assert desk.session.generation.build_request().image_prompts == (expected,)
-    pick(one.encoder, "Choose a file…")
+    pick(image_prompt.encoder, "Choose a file…")
     assert desk.session.generation.image_prompts[0].encoder == picture(desk, "b")
-    assert one.encoder.currentText() == "b"
-    pick(one.encoder, "The fitting one")
-    one.area.drop.click()
-    one.further.drop.click()
+    assert image_prompt.encoder.currentText() == "b"
+    pick(image_prompt.encoder, "The fitting one")
+    image_prompt.area.drop.click()
+    image_prompt.further.drop.click()
     assert desk.session.generation.image_prompts[0].further == ()
     assert desk.session.generation.image_prompts[0].mask is None
     assert desk.session.generation.image_prompts[0].encoder is None
@@ -558,12 +563,12 @@ def test_a_family_without_control_networks_does_not_offer_them(desk: Desk) -> No
 
 
 def test_every_control_of_the_cards_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:
-    one = add(desk)
-    pick(one.file, "control_v11p_sd15_canny")
-    one.more.open()
+    control_card = add(desk)
+    pick(control_card.file, "control_v11p_sd15_canny")
+    control_card.more.open()
     desk.session.image_prompt.add(picture(desk))
     assert unnamed(desk.window.form) == []
-    for each in (one, prompt_card(desk)):
+    for each in (control_card, prompt_card(desk)):
         order: list[QWidget] = []
         at: QWidget | None = each.controls[0]
         while at is not None and len(order) < 300:
@@ -610,18 +615,18 @@ def let_go(desk: Desk, widget: QWidget, data: QMimeData) -> None:
 
 
 def test_a_picture_dropped_on_a_card_replaces_its_picture(desk: Desk, tmp_path: Path) -> None:
-    one, marks = add(desk), desk.window.drops.marks
+    control_card, marks = add(desk), desk.window.drops.marks
     desk.session.control.change(0, weight=0.4)
     desk.resize(1200, 1400)
     desk.wait(lambda: desk.window.height() == 1400)
-    data = over(desk, one, tmp_path / "b.png")
+    data = over(desk, control_card, tmp_path / "b.png")
     assert marks.words == "Replace the picture"
     # The form stays in sight; the cards of the window ask beside it.
     overlay = desk.window.drops.overlay
     form = desk.window.form
     assert overlay.clear.topLeft() == form.mapTo(desk.window, QPoint(0, 0))
     assert all(offer.x() > overlay.clear.right() for offer in overlay.cards)
-    let_go(desk, one, data)
+    let_go(desk, control_card, data)
     assert not marks.isVisible()
     assert [
         (Path(control.image).stem, control.weight) for control in desk.session.generation.controls
@@ -648,21 +653,22 @@ def test_a_picture_dropped_on_a_button_of_the_form_is_added_there(
 
 def test_the_form_becomes_as_wide_as_its_cards_need(desk: Desk) -> None:
     add(desk)
-    one, form = card(desk), desk.window.form
-    one.reason.setMinimumWidth(520)
-    desk.wait(lambda: form.viewport().width() >= one.minimumSizeHint().width())
+    control_card, form = card(desk), desk.window.form
+    control_card.reason.setMinimumWidth(520)
+    desk.wait(lambda: form.viewport().width() >= control_card.minimumSizeHint().width())
     desk.wait(
         lambda: (
-            form.viewport().rect().right() >= one.mapTo(form.viewport(), one.rect().topRight()).x()
+            form.viewport().rect().right()
+            >= control_card.mapTo(form.viewport(), control_card.rect().topRight()).x()
         )
     )
 
 
 def test_a_file_of_weights_is_taken_by_no_place_of_the_form(desk: Desk, tmp_path: Path) -> None:
-    one = add(desk)
+    control_card = add(desk)
     file = tmp_path / "a.safetensors"
     file.touch()
-    over(desk, one, file)
+    over(desk, control_card, file)
     assert not desk.window.drops.marks.isVisible()
     assert desk.window.drops.overlay.clear.isEmpty()
 
@@ -691,13 +697,13 @@ def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.session.generation.controls = (ControlLayer(image="", network=CANNY.path),)
-    one = card(desk)
-    assert one.picture.words == "Choose a picture, or drop one here"
-    assert one.map.words == ""
-    assert one.reason.text() == "Without effect until a picture is chosen."
+    control_card = card(desk)
+    assert control_card.picture.words == "Choose a picture, or drop one here"
+    assert control_card.map.words == ""
+    assert control_card.reason.text() == "Without effect until a picture is chosen."
     assert desk.session.generation.build_request().controls == ()
     monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
-    one.picture.click()
+    control_card.picture.click()
     assert [control.network for control in desk.session.generation.build_request().controls] == [
         CANNY.path
     ]
@@ -714,8 +720,8 @@ def test_a_network_that_is_used_elsewhere_is_seen_in_the_form(desk: Desk) -> Non
 
 def test_a_model_without_networks_offers_no_layers_and_says_what_helps(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
-    one = add(desk)
-    pick(one.file, "control_v11p_sd15_canny")
+    control_card = add(desk)
+    pick(control_card.file, "control_v11p_sd15_canny")
     assert not form.no_layers.isVisibleTo(form)
     choose(desk, "sd1", Features())
     assert form.no_layers.text() == (

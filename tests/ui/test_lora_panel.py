@@ -75,44 +75,44 @@ def test_the_slider_acts_on_the_next_picture(desk: Desk) -> None:
 
 def test_the_text_has_the_same_strength_until_it_is_given_its_own(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
-    one = row(desk)
-    assert not one.text_strength.isVisibleTo(desk.window)
-    one.more.click()
-    assert one.text_strength.isVisibleTo(desk.window)
-    one.text_strength.slider.setValue(0.2)
+    lora_row = row(desk)
+    assert not lora_row.text_strength.isVisibleTo(desk.window)
+    lora_row.more.click()
+    assert lora_row.text_strength.isVisibleTo(desk.window)
+    lora_row.text_strength.slider.setValue(0.2)
     assert desk.session.generation.loras[0].text_strength == 0.2
-    one.more.click()
-    assert not one.text_strength.isVisibleTo(desk.window)
+    lora_row.more.click()
+    assert not lora_row.text_strength.isVisibleTo(desk.window)
     assert desk.session.generation.loras[0].text_strength is None
 
 
 def test_strengths_are_typed_and_go_back_to_the_usual_ones_by_a_double_click(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
-    one = row(desk)
-    desk.window.form.ensureWidgetVisible(one)
+    lora_row = row(desk)
+    desk.window.form.ensureWidgetVisible(lora_row)
     for value in ("0.35", "-2"):
-        one.strength.field.selectAll()
-        QTest.keyClicks(one.strength.field, f"{value}\r")
+        lora_row.strength.field.selectAll()
+        QTest.keyClicks(lora_row.strength.field, f"{value}\r")
         assert desk.session.generation.loras[0].strength == float(value)
-    QTest.mouseDClick(one.strength.slider, LEFT)
-    assert desk.session.generation.loras[0].strength == one.strength.field.value() == 1
-    one.more.click()
-    one.text_strength.slider.setValue(0.2)
-    one.text_strength.slider.reset.emit()
+    QTest.mouseDClick(lora_row.strength.slider, LEFT)
+    assert desk.session.generation.loras[0].strength == lora_row.strength.field.value() == 1
+    lora_row.more.click()
+    lora_row.text_strength.slider.setValue(0.2)
+    lora_row.text_strength.slider.reset.emit()
     assert desk.session.generation.loras[0].text_strength is None
-    assert one.text_strength.field.value() == 1
+    assert lora_row.text_strength.field.value() == 1
 
 
 def test_a_lora_is_switched_off_and_on_by_its_tick(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
-    one = row(desk)
-    desk.window.form.ensureWidgetVisible(one)
-    QTest.mouseClick(one.enabled, LEFT)
+    lora_row = row(desk)
+    desk.window.form.ensureWidgetVisible(lora_row)
+    QTest.mouseClick(lora_row.enabled, LEFT)
     assert desk.session.generation.build_request().loras == ()
-    assert one.reason.text()
-    QTest.keyClick(one.enabled, Qt.Key.Key_Space)
+    assert lora_row.reason.text()
+    QTest.keyClick(lora_row.enabled, Qt.Key.Key_Space)
     assert len(desk.session.generation.build_request().loras) == 1
-    assert not one.reason.isVisibleTo(desk.window)
+    assert not lora_row.reason.isVisibleTo(desk.window)
 
 
 def test_a_trigger_word_is_clicked_into_the_prompt_and_out_again(desk: Desk) -> None:
@@ -148,14 +148,14 @@ def test_the_settings_of_a_few_step_lora_are_one_click(desk: Desk) -> None:
 
 def test_a_lora_of_another_family_says_so_and_stays(desk: Desk) -> None:
     desk.session.lora.add(HUGE.path)
-    one = row(desk)
-    assert one.reason.text().replace("\u200b", "") == (
+    lora_row = row(desk)
+    assert lora_row.reason.text().replace("\u200b", "") == (
         "Not applied: it is a LoRA for sdxl, and the model is sd1."
     )
-    assert not one.strength.isVisibleTo(desk.window)
+    assert not lora_row.strength.isVisibleTo(desk.window)
     choose(desk, "sdxl")
-    assert not one.reason.isVisibleTo(desk.window)
-    assert one.strength.isVisibleTo(desk.window)
+    assert not lora_row.reason.isVisibleTo(desk.window)
+    assert lora_row.strength.isVisibleTo(desk.window)
 
 
 def test_removing_one_can_be_undone_from_its_notice(desk: Desk) -> None:
@@ -178,12 +178,12 @@ def test_a_missing_file_is_named_with_its_hash_and_can_be_found(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.session.generation.loras = (LoraChoice(file="lost", strength=0.3, hash="cd" * 6),)
-    one = row(desk)
-    assert one.find_it.isVisibleTo(desk.window)
-    assert "cdcdcdcdcdcd" in one.reason.text()
+    lora_row = row(desk)
+    assert lora_row.find_it.isVisibleTo(desk.window)
+    assert "cdcdcdcdcdcd" in lora_row.reason.text()
     found = str(write_sparse(tmp_path / "found.safetensors", KEYS))
     monkeypatch.setattr(FileChooser, "open_file", choosing(found))
-    one.find_it.click()
+    lora_row.find_it.click()
     assert desk.session.generation.loras[0] == LoraChoice(file=found, strength=0.3, hash="cd" * 6)
 
 
@@ -231,7 +231,11 @@ def test_the_tab_key_goes_through_the_rows_where_they_are_seen(desk: Desk) -> No
         QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Tab)
         seen.append(desk.window.focusWidget())
     assert seen == [
-        *(one for one in (*first.controls, *second.controls) if one.isVisibleTo(desk.window)),
+        *(
+            control
+            for control in (*first.controls, *second.controls)
+            if control.isVisibleTo(desk.window)
+        ),
         question.act,
         panel(desk).add,
     ]
@@ -251,11 +255,11 @@ def test_words_of_a_stranger_widen_nothing(desk: Desk) -> None:
 def test_a_row_is_laid_out_from_right_to_left(desk: Desk) -> None:
     desk.session.lora.add(INK.path)
     desk.window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-    one = row(desk)
-    desk.wait(lambda: one.enabled.x() > one.remove.x())
-    first, second = one.words.chips
+    lora_row = row(desk)
+    desk.wait(lambda: lora_row.enabled.x() > lora_row.remove.x())
+    first, second = lora_row.words.chips
     desk.wait(lambda: first.x() > second.x() or first.y() < second.y())
-    assert one.words.rect().right() - first.geometry().right() <= 1
+    assert lora_row.words.rect().right() - first.geometry().right() <= 1
 
 
 def test_several_loras_that_are_dropped_at_once_all_join_the_list(
@@ -265,7 +269,7 @@ def test_several_loras_that_are_dropped_at_once_all_join_the_list(
     mix = write_sparse(tmp_path / "mix.safetensors", CHECKPOINT)
     before = desk.session.generation.checkpoint
     drop(desk.window, drag(desk.window, *files, mix))
-    assert [one.file for one in desk.session.generation.loras] == list(map(str, files))
+    assert [choice.file for choice in desk.session.generation.loras] == list(map(str, files))
     assert desk.session.generation.checkpoint == before
 
 
@@ -296,15 +300,15 @@ def open_menu(desk: Desk, button: QPushButton) -> FileMenu:
 def test_a_row_says_which_of_several_files_it_is_and_offers_the_others(twins: Desk) -> None:
     # By name, as a picture of another tool brings it.
     twins.session.generation.loras = (LoraChoice(file="ink", strength=0.3),)
-    one = row(twins)
-    assert one.about.text().startswith("first/Lora · ")
-    menu = open_menu(twins, one.another)
+    lora_row = row(twins)
+    assert lora_row.about.text().startswith("first/Lora · ")
+    menu = open_menu(twins, lora_row.another)
     lines = [(action.text(), action.isChecked()) for action in menu.actions()]
     assert lines == [("first/Lora", True), ("styles", False), ("second/Lora", False)]
     menu.actions()[2].trigger()
     request = twins.session.generation.build_request()
     assert request.loras == (LoraChoice(file=TWINS[2].path, strength=0.3),)
-    assert one.about.text().startswith("second/Lora · ")
+    assert lora_row.about.text().startswith("second/Lora · ")
     twins.window.notices.cards[-1].remedies[NoticeAction.UNDO_CHANGE].click()
     assert twins.session.generation.loras[0].file == "ink"
 

@@ -109,10 +109,10 @@ def test_a_number_begun_in_a_removed_pass_does_not_reach_the_next(desk: Desk) ->
 
 def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.window.form.second_passes.add.click()
-    one = card(desk)
-    one.scale.slider.setValue(1.5)
-    one.strength.slider.setValue(0.4)
-    pick(one.upscaler, "Lanczos")
+    pass_card = card(desk)
+    pass_card.scale.slider.setValue(1.5)
+    pass_card.strength.slider.setValue(0.4)
+    pick(pass_card.upscaler, "Lanczos")
     numbers: dict[str, Any] = {
         "steps": 12,
         "guidance": 5.5,
@@ -122,15 +122,15 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
         "seed": 7,
     }
     for name, number in numbers.items():
-        type_number(one, name, str(number))
-    pick(one.folded.resampling.box, upscaler_words("area")[0])
-    pick(one.folded.sampler.box, method_name(SamplerName.EULER))
-    pick(one.folded.schedule.box, method_name(ScheduleName.KARRAS))
+        type_number(pass_card, name, str(number))
+    pick(pass_card.folded.resampling.box, upscaler_words("area")[0])
+    pick(pass_card.folded.sampler.box, method_name(SamplerName.EULER))
+    pick(pass_card.folded.schedule.box, method_name(ScheduleName.KARRAS))
     monkeypatch.setattr(FileChooser, "open_file", choosing("/models/other.safetensors"))
-    pick(one.folded.checkpoint, "Choose a file…")
-    assert one.folded.checkpoint.currentText() == "other"
-    one.folded.prompt.setPlainText("sharp")
-    one.folded.negative.setPlainText("soft")
+    pick(pass_card.folded.checkpoint, "Choose a file…")
+    assert pass_card.folded.checkpoint.currentText() == "other"
+    pass_card.folded.prompt.setPlainText("sharp")
+    pass_card.folded.negative.setPlainText("soft")
     expected = SecondPass(
         scale=1.5,
         strength=0.4,
@@ -152,10 +152,10 @@ def test_every_field_of_a_pass_has_a_control(desk: Desk, monkeypatch: pytest.Mon
     # Digests are of files that were used; no person types them.
     assert changed == set(fields_of(SecondPass)) - {"checkpoint_digest", "upscaler_digest"}
     for name in numbers:
-        type_number(one, name, "")
-    pick(one.folded.checkpoint, "The same model")
-    one.folded.prompt.setPlainText("")
-    one.folded.negative.setPlainText("")
+        type_number(pass_card, name, "")
+    pick(pass_card.folded.checkpoint, "The same model")
+    pass_card.folded.prompt.setPlainText("")
+    pass_card.folded.negative.setPlainText("")
     assert passes(desk) == (
         SecondPass(
             scale=1.5,
@@ -187,7 +187,7 @@ def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
     box = card(desk).upscaler
     desk.wait(lambda: box.findText("4x-sharp") >= 0)
     texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]
-    latent = [one.value for one in LatentUpscaler]
+    latent = [upscaler.value for upscaler in LatentUpscaler]
     files = "RealESRGAN_x2plus", "4x-sharp"
     assert texts == [*latent, "Lanczos", "Area", *files, "Choose a file…"]
     pick(box, "4x-sharp")
@@ -196,7 +196,7 @@ def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
     pick(box, "Choose a file…")
     assert passes(desk)[0].upscaler == "/downloads/new.pth"
     assert box.currentText() == "new"
-    assert all(all(upscaler_words(one)) for one in (*latent, "lanczos", "area"))
+    assert all(all(upscaler_words(upscaler)) for upscaler in (*latent, "lanczos", "area"))
 
 
 def test_an_upscaler_that_another_tool_names_is_told_until_it_is_there(desk: Desk) -> None:
@@ -290,16 +290,16 @@ def test_a_family_without_second_passes_does_not_offer_them(desk: Desk) -> None:
 
 def test_every_control_of_a_pass_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:
     desk.window.form.second_passes.add.click()
-    one = card(desk)
-    assert one.more.present is None
-    one.more.open()
+    pass_card = card(desk)
+    assert pass_card.more.present is None
+    pass_card.more.open()
     assert unnamed(desk.window.form) == []
     order: list[QWidget] = []
-    at: QWidget | None = one.controls[0]
+    at: QWidget | None = pass_card.controls[0]
     while at is not None and len(order) < 300:
         order.append(at)
         at = at.nextInFocusChain()
-    wanted = [control for control in one.controls if control.isVisibleTo(one)]
+    wanted = [control for control in pass_card.controls if control.isVisibleTo(pass_card)]
     assert [control for control in order if control in wanted][: len(wanted)] == wanted
 
 
