@@ -85,51 +85,51 @@ def open_queue(tmp_path: Path, qtbot: QtBot) -> Iterator[Open]:
     opened: list[Queued] = []
 
     def open_one(state: EngineState = EngineState.READY) -> Queued:
-        one = Queued(tmp_path / "state", qtbot, SilentProcess(tmp_path, state))
-        opened.append(one)
-        return one
+        new = Queued(tmp_path / "state", qtbot, SilentProcess(tmp_path, state))
+        opened.append(new)
+        return new
 
     yield open_one
-    for one in opened:
-        one.queue.close()
+    for queued in opened:
+        queued.queue.close()
 
 
 # --- one session ---
 
 
 def test_garbage_collection_walks_no_waiting_jobs(open_queue: Open) -> None:
-    it = open_queue()
-    it.submit(3)
-    assert len(it.queue.jobs) == 3
-    assert not any(gc.is_tracked(job) or gc.is_tracked(job.request) for job in it.queue.jobs)
+    queued = open_queue()
+    queued.submit(3)
+    assert len(queued.queue.jobs) == 3
+    assert not any(gc.is_tracked(job) or gc.is_tracked(job.request) for job in queued.queue.jobs)
 
 
 def test_jobs_run_one_after_another_in_order(open_queue: Open, tmp_path: Path) -> None:
-    it = open_queue()
-    jobs = it.submit(3)
+    queued = open_queue()
+    jobs = queued.submit(3)
     for job in jobs:
-        it.wait_until_running(job)
-        assert it.process.jobs_run == list(jobs[: jobs.index(job) + 1])
-        it.process.say(saved_image(job, f"{job}.png"))
-        it.process.finish(job)
-        assert it.wait_until(job, JobState.DONE).images == (f"{job}.png",)
-    seeds = [command.request.seed for command in it.process.sent_of(RunJob)]
+        queued.wait_until_running(job)
+        assert queued.process.jobs_run == list(jobs[: jobs.index(job) + 1])
+        queued.process.say(saved_image(job, f"{job}.png"))
+        queued.process.finish(job)
+        assert queued.wait_until(job, JobState.DONE).images == (f"{job}.png",)
+    seeds = [command.request.seed for command in queued.process.sent_of(RunJob)]
     assert seeds == [7, 8, 9]
-    assert {command.request.count for command in it.process.sent_of(RunJob)} == {1}
-    assert [job.id for job in it.added] == list(jobs)
-    it.queue.close()
+    assert {command.request.count for command in queued.process.sent_of(RunJob)} == {1}
+    assert [job.id for job in queued.added] == list(jobs)
+    queued.queue.close()
     journal = (tmp_path / "state" / "queue.jsonl").read_text()
     kinds = ("Submitted", "Started", "Saved", "Finished")
     assert [journal.count(f'"{kind}"') for kind in kinds] == [1, 3, 3, 3]
 
 
 def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
-    it = open_queue(EngineState.STARTING)
-    it.queue.submit(GenerateRequest(prompt="", count=3), Path("out"))
-    it.wait(lambda: len(it.added) == 3)
-    first = generation_of(it.added[0]).seed
+    queued = open_queue(EngineState.STARTING)
+    queued.queue.submit(GenerateRequest(prompt="", count=3), Path("out"))
+    queued.wait(lambda: len(queued.added) == 3)
+    first = generation_of(queued.added[0]).seed
     assert first is not None
-    assert [generation_of(job).seed for job in it.added] == [first, first + 1, first + 2]
+    assert [generation_of(job).seed for job in queued.added] == [first, first + 1, first + 2]
 
 
 @pytest.mark.parametrize(
@@ -145,283 +145,287 @@ def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
 def test_a_request_that_cannot_be_queued_is_refused(
     open_queue: Open, request_: GenerateRequest
 ) -> None:
-    it = open_queue()
+    queued = open_queue()
     with pytest.raises(EngineError) as caught:
-        it.queue.submit(request_, Path("out"))
+        queued.queue.submit(request_, Path("out"))
     assert caught.value.code is ErrorCode.REQUEST_INVALID
-    it.submit()
-    assert len(it.queue.jobs) == 1
+    queued.submit()
+    assert len(queued.queue.jobs) == 1
 
 
 def test_no_job_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
-    it = open_queue(EngineState.STARTING)
-    (job,) = it.submit()
-    assert it.process.sent == []
-    it.process.become(EngineState.READY)
-    it.wait_until_running(job)
+    queued = open_queue(EngineState.STARTING)
+    (job,) = queued.submit()
+    assert queued.process.sent == []
+    queued.process.become(EngineState.READY)
+    queued.wait_until_running(job)
 
 
 def test_no_job_is_sent_while_the_engine_does_not_answer(open_queue: Open) -> None:
-    it = open_queue(EngineState.NOT_ANSWERING)
-    it.submit()
-    assert it.process.sent == []
+    queued = open_queue(EngineState.NOT_ANSWERING)
+    queued.submit()
+    assert queued.process.sent == []
 
 
 def test_a_job_that_fails_keeps_its_reason_and_the_next_runs(open_queue: Open) -> None:
-    it = open_queue()
-    first, second = it.submit(2)
-    it.wait_until_running(first)
-    it.process.say(JobFailed(job=first, error=FAILURE))
-    it.wait_until_running(second)
-    assert it.wait_until(first, JobState.FAILED).error == FAILURE
+    queued = open_queue()
+    first, second = queued.submit(2)
+    queued.wait_until_running(first)
+    queued.process.say(JobFailed(job=first, error=FAILURE))
+    queued.wait_until_running(second)
+    assert queued.wait_until(first, JobState.FAILED).error == FAILURE
 
 
 def test_a_request_too_long_to_be_sent_fails_and_the_next_runs(
     open_queue: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    it = open_queue()
+    queued = open_queue()
 
     def refuse(_command: object) -> bool:
         monkeypatch.undo()
         raise EngineError(ErrorCode.REQUEST_INVALID, sentence("Too long."), sentence("Shorten it."))
 
-    monkeypatch.setattr(it.process, "send", refuse)
-    first, second = it.submit(2)
-    it.wait_until_running(second)
-    error = it.wait_until(first, JobState.FAILED).error
+    monkeypatch.setattr(queued.process, "send", refuse)
+    first, second = queued.submit(2)
+    queued.wait_until_running(second)
+    error = queued.wait_until(first, JobState.FAILED).error
     assert error is not None
     assert error.message == "Too long."
 
 
 def test_events_of_other_jobs_change_nothing(open_queue: Open) -> None:
-    it = open_queue()
-    first, second = it.submit(2)
-    it.wait_until_running(first)
+    queued = open_queue()
+    first, second = queued.submit(2)
+    queued.wait_until_running(first)
     for job in (second, "unknown"):
-        it.process.finish(job)
-        it.process.say(JobFailed(job=job, error=FAILURE), JobCancelled(job=job))
-    it.process.finish(first)
-    it.wait_until_running(second)
-    assert it.wait_until(first, JobState.DONE)
+        queued.process.finish(job)
+        queued.process.say(JobFailed(job=job, error=FAILURE), JobCancelled(job=job))
+    queued.process.finish(first)
+    queued.wait_until_running(second)
+    assert queued.wait_until(first, JobState.DONE)
 
 
 # --- cancel, retry, order ---
 
 
 def test_a_waiting_job_is_cancelled_without_the_engine(open_queue: Open) -> None:
-    it = open_queue()
-    first, second, third = it.submit(3)
-    it.wait_until_running(first)
-    it.queue.cancel(second)
-    it.wait_until(second, JobState.CANCELLED)
-    it.process.finish(first)
-    it.wait_until_running(third)
-    assert it.process.sent_of(CancelJob) == []
+    queued = open_queue()
+    first, second, third = queued.submit(3)
+    queued.wait_until_running(first)
+    queued.queue.cancel(second)
+    queued.wait_until(second, JobState.CANCELLED)
+    queued.process.finish(first)
+    queued.wait_until_running(third)
+    assert queued.process.sent_of(CancelJob) == []
 
 
 def test_the_engine_has_the_last_word_on_a_running_job(open_queue: Open) -> None:
-    it = open_queue()
-    first, second = it.submit(2)
+    queued = open_queue()
+    first, second = queued.submit(2)
     for job in (first, second):
-        it.wait_until_running(job)
-        it.queue.cancel(job)
+        queued.wait_until_running(job)
+        queued.queue.cancel(job)
         # Told before the disk has it.
-        assert it.process.sent_of(CancelJob)[-1].job == job
-        it.wait(lambda: it.queue.running is not None and it.queue.running.cancelling)
+        assert queued.process.sent_of(CancelJob)[-1].job == job
+        queued.wait(lambda: queued.queue.running is not None and queued.queue.running.cancelling)
         if job is first:
-            it.process.say(JobCancelled(job=job))
+            queued.process.say(JobCancelled(job=job))
         else:
-            it.process.finish(job)
-    it.wait_until(first, JobState.CANCELLED)
-    it.wait_until(second, JobState.DONE)
+            queued.process.finish(job)
+    queued.wait_until(first, JobState.CANCELLED)
+    queued.wait_until(second, JobState.DONE)
 
 
 def test_a_cancel_that_meets_the_start_reaches_the_engine_after_the_job(open_queue: Open) -> None:
-    it = open_queue()
-    (job,) = it.queue.submit(REQUEST, Path("out"))
-    it.queue.cancel(job)
-    it.wait_until(job, JobState.CANCELLED)
-    it.process.become(EngineState.STARTING)
-    (job,) = it.submit()
+    queued = open_queue()
+    (job,) = queued.queue.submit(REQUEST, Path("out"))
+    queued.queue.cancel(job)
+    queued.wait_until(job, JobState.CANCELLED)
+    queued.process.become(EngineState.STARTING)
+    (job,) = queued.submit()
     # The start is being written when the user cancels.
-    it.process.become(EngineState.READY)
-    it.queue.cancel(job)
-    it.wait(lambda: bool(it.process.sent_of(CancelJob)))
-    assert [type(command) for command in it.process.sent] == [RunJob, CancelJob]
+    queued.process.become(EngineState.READY)
+    queued.queue.cancel(job)
+    queued.wait(lambda: bool(queued.process.sent_of(CancelJob)))
+    assert [type(command) for command in queued.process.sent] == [RunJob, CancelJob]
 
 
 def test_cancelling_all_ends_the_running_job_and_those_that_wait(open_queue: Open) -> None:
-    it = open_queue()
-    first, *others = it.submit(4)
-    it.wait_until_running(first)
-    it.queue.cancel_all()
-    assert it.process.sent_of(CancelJob)[0].job == first
+    queued = open_queue()
+    first, *others = queued.submit(4)
+    queued.wait_until_running(first)
+    queued.queue.cancel_all()
+    assert queued.process.sent_of(CancelJob)[0].job == first
     for job in others:
-        it.wait_until(job, JobState.CANCELLED)
-    it.process.say(JobCancelled(job=first))
-    it.wait_until(first, JobState.CANCELLED)
-    assert it.process.jobs_run == [first]
+        queued.wait_until(job, JobState.CANCELLED)
+    queued.process.say(JobCancelled(job=first))
+    queued.wait_until(first, JobState.CANCELLED)
+    assert queued.process.jobs_run == [first]
 
 
 def test_a_failed_job_can_be_tried_again(open_queue: Open) -> None:
-    it = open_queue()
-    first, second = it.submit(2)
-    it.wait_until_running(first)
-    it.process.say(JobFailed(job=first, error=FAILURE))
-    it.wait_until_running(second)
-    it.queue.retry(first)
-    it.process.finish(second)
-    it.wait_until_running(first)
-    assert it.order == [first, second]
+    queued = open_queue()
+    first, second = queued.submit(2)
+    queued.wait_until_running(first)
+    queued.process.say(JobFailed(job=first, error=FAILURE))
+    queued.wait_until_running(second)
+    queued.queue.retry(first)
+    queued.process.finish(second)
+    queued.wait_until_running(first)
+    assert queued.order == [first, second]
 
 
 def test_a_job_at_the_front_is_started_before_those_that_wait(open_queue: Open) -> None:
-    it = open_queue()
-    running, a, b = it.submit(3)
-    it.wait_until_running(running)
-    (c,) = it.submit(front=True)
-    assert it.order == [running, c, a, b]
-    it.process.finish(running)
-    it.wait_until_running(c)
+    queued = open_queue()
+    running, a, b = queued.submit(3)
+    queued.wait_until_running(running)
+    (c,) = queued.submit(front=True)
+    assert queued.order == [running, c, a, b]
+    queued.process.finish(running)
+    queued.wait_until_running(c)
 
 
 def test_a_large_batch_at_the_front_keeps_its_order(open_queue: Open) -> None:
-    it = open_queue(EngineState.STARTING)
-    waiting = it.submit(2)
-    batch = it.queue.submit(GenerateRequest(prompt="", seed=0, count=2500), Path("out"), front=True)
-    it.wait(lambda: len(it.queue.jobs) == 2502)
-    assert it.order == [*batch, *waiting]
-    assert [generation_of(job).seed for job in it.queue.jobs[:2500]] == list(range(2500))
+    queued = open_queue(EngineState.STARTING)
+    waiting = queued.submit(2)
+    batch = queued.queue.submit(
+        GenerateRequest(prompt="", seed=0, count=2500), Path("out"), front=True
+    )
+    queued.wait(lambda: len(queued.queue.jobs) == 2502)
+    assert queued.order == [*batch, *waiting]
+    assert [generation_of(job).seed for job in queued.queue.jobs[:2500]] == list(range(2500))
 
 
 def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:
-    it = open_queue()
-    jobs = list(it.submit(MAX_COUNT - 20))
-    it.wait_until_running(jobs[0])
+    queued = open_queue()
+    jobs = list(queued.submit(MAX_COUNT - 20))
+    queued.wait_until_running(jobs[0])
     model, cancelled, goner = list(jobs), set[str](), ""
     for number in range(1000):
         goner = jobs[1 + (number * 104_729) % 9979]
-        it.queue.cancel(goner)
+        queued.queue.cancel(goner)
         cancelled.add(goner)
         # Submitted while the storm goes on.
         if number % 100 == 0:
-            model += it.queue.submit(REQUEST, Path("out"))
-    it.wait(lambda: len(it.queue.jobs) == len(model) and it.state(goner) is JobState.CANCELLED)
-    assert it.order == model
-    over = {job.id for job in it.queue.jobs if job.state is JobState.CANCELLED}
+            model += queued.queue.submit(REQUEST, Path("out"))
+    queued.wait(
+        lambda: len(queued.queue.jobs) == len(model) and queued.state(goner) is JobState.CANCELLED
+    )
+    assert queued.order == model
+    over = {job.id for job in queued.queue.jobs if job.state is JobState.CANCELLED}
     assert over == cancelled
     # The next one runs in the order of the list.
-    it.process.finish(jobs[0])
-    it.wait_until_running(next(job for job in model[1:] if job not in cancelled))
+    queued.process.finish(jobs[0])
+    queued.wait_until_running(next(job for job in model[1:] if job not in cancelled))
 
 
 def test_no_more_jobs_wait_than_there_is_room_for(open_queue: Open) -> None:
-    it = open_queue(EngineState.STARTING)
-    it.queue.submit(GenerateRequest(prompt="", count=MAX_WAITING - 1), Path("out"))
+    queued = open_queue(EngineState.STARTING)
+    queued.queue.submit(GenerateRequest(prompt="", count=MAX_WAITING - 1), Path("out"))
     # Those that are still being written count.
     with pytest.raises(EngineError, match="no room"):
-        it.queue.submit(GenerateRequest(prompt="", count=2), Path("out"))
+        queued.queue.submit(GenerateRequest(prompt="", count=2), Path("out"))
     enlarging = UpscaleRequest(source="cat.png", upscaler="lanczos")
-    (larger,) = it.queue.submit_upscales([(enlarging, Path("out"))])
+    (larger,) = queued.queue.submit_upscales([(enlarging, Path("out"))])
     with pytest.raises(EngineError, match="no room"):
-        it.queue.submit(REQUEST, Path("out"))
-    it.queue.cancel(larger)
-    it.wait_until(larger, JobState.CANCELLED)
-    it.wait(lambda: len(it.queue.jobs) == MAX_WAITING)
-    (last,) = it.queue.submit(REQUEST, Path("out"))
-    it.wait(lambda: it.queue.jobs[-1].id == last)
+        queued.queue.submit(REQUEST, Path("out"))
+    queued.queue.cancel(larger)
+    queued.wait_until(larger, JobState.CANCELLED)
+    queued.wait(lambda: len(queued.queue.jobs) == MAX_WAITING)
+    (last,) = queued.queue.submit(REQUEST, Path("out"))
+    queued.wait(lambda: queued.queue.jobs[-1].id == last)
     with pytest.raises(EngineError, match="no room"):
-        it.queue.submit(REQUEST, Path("out"))
-    it.queue.cancel(last)
-    it.wait_until(last, JobState.CANCELLED)
-    it.queue.submit(REQUEST, Path("out"))
+        queued.queue.submit(REQUEST, Path("out"))
+    queued.queue.cancel(last)
+    queued.wait_until(last, JobState.CANCELLED)
+    queued.queue.submit(REQUEST, Path("out"))
 
 
 def test_many_changes_are_made_in_turns_and_all_before_the_end(open_queue: Open) -> None:
-    it = open_queue(EngineState.STARTING)
-    jobs = it.submit(2000)
-    it.wait(lambda: len(it.queue.jobs) == len(jobs))
+    queued = open_queue(EngineState.STARTING)
+    jobs = queued.submit(2000)
+    queued.wait(lambda: len(queued.queue.jobs) == len(jobs))
     asked: list[str] = []
 
     def cancels() -> Iterator[None]:
         for name in jobs:
             asked.append(name)
             time.sleep(0.0001)
-            yield it.queue.cancel(name)
+            yield queued.queue.cancel(name)
 
-    it.queue.in_turns(cancels())
+    queued.queue.in_turns(cancels())
     assert 0 < len(asked) < len(jobs)
-    it.queue.in_turns(it.queue.retry(name) for name in jobs[:1])
-    assert it.state(jobs[0]) is JobState.WAITING
-    it.queue.close()
+    queued.queue.in_turns(queued.queue.retry(name) for name in jobs[:1])
+    assert queued.state(jobs[0]) is JobState.WAITING
+    queued.queue.close()
     assert len(asked) == len(jobs)
-    assert it.state(jobs[0]) is JobState.WAITING
-    assert it.state(jobs[1]) is JobState.CANCELLED
+    assert queued.state(jobs[0]) is JobState.WAITING
+    assert queued.state(jobs[1]) is JobState.CANCELLED
 
 
 # --- the engine ends ---
 
 
 def test_a_crash_brings_the_job_back_once_and_then_it_has_failed(open_queue: Open) -> None:
-    it = open_queue()
-    first, second = it.submit(2)
-    it.wait_until_running(first)
-    it.process.crash()
-    assert it.wait_until(first, JobState.WAITING).attempts == 1
-    it.process.become(EngineState.READY)
-    it.wait_until_running(first)
-    it.process.crash()
-    assert it.wait_until(first, JobState.FAILED).error == CRASH
-    it.process.become(EngineState.READY)
-    it.wait_until_running(second)
-    assert it.process.jobs_run == [first, first, second]
+    queued = open_queue()
+    first, second = queued.submit(2)
+    queued.wait_until_running(first)
+    queued.process.crash()
+    assert queued.wait_until(first, JobState.WAITING).attempts == 1
+    queued.process.become(EngineState.READY)
+    queued.wait_until_running(first)
+    queued.process.crash()
+    assert queued.wait_until(first, JobState.FAILED).error == CRASH
+    queued.process.become(EngineState.READY)
+    queued.wait_until_running(second)
+    assert queued.process.jobs_run == [first, first, second]
 
 
 def test_a_crash_after_the_picture_was_saved_is_none_for_the_job(open_queue: Open) -> None:
-    it = open_queue()
-    (job,) = it.submit()
-    it.wait_until_running(job)
-    it.process.say(saved_image(job, "a.png"))
-    it.process.crash()
-    assert it.wait_until(job, JobState.DONE).images == ("a.png",)
-    it.process.become(EngineState.READY)
-    (other,) = it.submit()
-    it.wait_until_running(other)
-    assert it.process.jobs_run == [job, other]
+    queued = open_queue()
+    (job,) = queued.submit()
+    queued.wait_until_running(job)
+    queued.process.say(saved_image(job, "a.png"))
+    queued.process.crash()
+    assert queued.wait_until(job, JobState.DONE).images == ("a.png",)
+    queued.process.become(EngineState.READY)
+    (other,) = queued.submit()
+    queued.wait_until_running(other)
+    assert queued.process.jobs_run == [job, other]
 
 
 def test_a_crash_while_it_was_being_cancelled_cancels_it(open_queue: Open) -> None:
-    it = open_queue()
-    (job,) = it.submit()
-    it.wait_until_running(job)
-    it.queue.cancel(job)
-    it.process.crash()
-    it.wait_until(job, JobState.CANCELLED)
+    queued = open_queue()
+    (job,) = queued.submit()
+    queued.wait_until_running(job)
+    queued.queue.cancel(job)
+    queued.process.crash()
+    queued.wait_until(job, JobState.CANCELLED)
 
 
 def test_a_crash_while_the_start_is_written_does_not_count(open_queue: Open) -> None:
-    it = open_queue(EngineState.STARTING)
-    (job,) = it.submit()
-    it.process.become(EngineState.READY)
-    it.process.crash()
-    it.wait(lambda: any(change.state is JobState.RUNNING for change in it.changed))
-    assert it.wait_until(job, JobState.WAITING).attempts == 0
-    it.process.become(EngineState.READY)
-    it.wait_until_running(job)
-    assert it.process.jobs_run == [job]
+    queued = open_queue(EngineState.STARTING)
+    (job,) = queued.submit()
+    queued.process.become(EngineState.READY)
+    queued.process.crash()
+    queued.wait(lambda: any(change.state is JobState.RUNNING for change in queued.changed))
+    assert queued.wait_until(job, JobState.WAITING).attempts == 0
+    queued.process.become(EngineState.READY)
+    queued.wait_until_running(job)
+    assert queued.process.jobs_run == [job]
 
 
 # --- the app ends ---
 
 
 def test_an_orderly_end_takes_the_running_job_back_without_blame(open_queue: Open) -> None:
-    it = open_queue()
-    first, second = it.submit(2)
-    it.wait_until_running(first)
+    queued = open_queue()
+    first, second = queued.submit(2)
+    queued.wait_until_running(first)
     # What the engine says when it is told to stop.
-    it.process.become(EngineState.STOPPED)
-    it.process.say(JobCancelled(job=first))
-    it.queue.close()
+    queued.process.become(EngineState.STOPPED)
+    queued.process.say(JobCancelled(job=first))
+    queued.queue.close()
     again = open_queue(EngineState.STARTING)
     assert again.order == [first, second]
     assert [(job.state, job.attempts) for job in again.queue.jobs] == 2 * [(JobState.WAITING, 0)]
@@ -429,27 +433,27 @@ def test_an_orderly_end_takes_the_running_job_back_without_blame(open_queue: Ope
 
 @pytest.mark.parametrize("running", [True, False])
 def test_closing_takes_the_job_back_wherever_it_is(open_queue: Open, running: bool) -> None:
-    it = open_queue()
-    (job,) = it.submit() if running else it.queue.submit(REQUEST, Path("out"))
+    queued = open_queue()
+    (job,) = queued.submit() if running else queued.queue.submit(REQUEST, Path("out"))
     if running:
-        it.wait_until_running(job)
-    it.queue.close()
+        queued.wait_until_running(job)
+    queued.queue.close()
     again = open_queue(EngineState.STARTING)
-    assert [(one.id, one.state, one.attempts) for one in again.queue.jobs] == [
-        (job, JobState.WAITING, 0)
-    ]
+    assert [
+        (queued_job.id, queued_job.state, queued_job.attempts) for queued_job in again.queue.jobs
+    ] == [(job, JobState.WAITING, 0)]
 
 
 def test_the_next_session_has_what_waits_and_what_failed(open_queue: Open) -> None:
-    it = open_queue()
-    done, failed, cancelled, *waiting = it.submit(6)
-    it.wait_until_running(done)
-    it.process.finish(done)
-    it.wait_until_running(failed)
-    it.process.say(JobFailed(job=failed, error=FAILURE))
-    it.queue.cancel(cancelled)
-    it.wait_until(cancelled, JobState.CANCELLED)
-    it.queue.close()
+    queued = open_queue()
+    done, failed, cancelled, *waiting = queued.submit(6)
+    queued.wait_until_running(done)
+    queued.process.finish(done)
+    queued.wait_until_running(failed)
+    queued.process.say(JobFailed(job=failed, error=FAILURE))
+    queued.queue.cancel(cancelled)
+    queued.wait_until(cancelled, JobState.CANCELLED)
+    queued.queue.close()
     for _ in range(2):
         again = open_queue(EngineState.STARTING)
         assert again.order == [failed, *waiting]
@@ -460,45 +464,45 @@ def test_the_next_session_has_what_waits_and_what_failed(open_queue: Open) -> No
 
 
 def test_a_job_under_which_the_app_died_is_tried_once_more(tmp_path: Path, qtbot: QtBot) -> None:
-    state, jobs = tmp_path / "state", list[Queued]()
+    state, opened = tmp_path / "state", list[Queued]()
     for attempts in (1, 2):
         # The one before is not closed: nothing says goodbye to the journal.
-        jobs.append(Queued(state, qtbot, SilentProcess(tmp_path)))
+        opened.append(Queued(state, qtbot, SilentProcess(tmp_path)))
         if attempts == 1:
-            jobs[0].submit()
-        name = jobs[0].order[0]
-        jobs[-1].wait_until_running(name)
-        assert jobs[-1].queue.running is not None
-        assert jobs[-1].queue.running.attempts == attempts
+            opened[0].submit()
+        name = opened[0].order[0]
+        opened[-1].wait_until_running(name)
+        assert opened[-1].queue.running is not None
+        assert opened[-1].queue.running.attempts == attempts
     last = Queued(state, qtbot, SilentProcess(tmp_path))
     (job,) = last.queue.jobs
     assert job.state is JobState.FAILED
     assert job.error is not None
     assert "twice" in job.error.message
-    for one in (*jobs, last):
-        one.queue.close()
+    for queued in (*opened, last):
+        queued.queue.close()
 
 
 def test_a_picture_saved_before_the_app_died_is_not_made_again(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
     state = tmp_path / "state"
-    it = Queued(state, qtbot, SilentProcess(tmp_path))
-    (job,) = it.submit()
-    it.wait_until_running(job)
-    it.process.say(saved_image(job, "a.png"))
-    it.wait(lambda: bool(it.queue.running and it.queue.running.images))
+    first = Queued(state, qtbot, SilentProcess(tmp_path))
+    (job,) = first.submit()
+    first.wait_until_running(job)
+    first.process.say(saved_image(job, "a.png"))
+    first.wait(lambda: bool(first.queue.running and first.queue.running.images))
     again = Queued(state, qtbot, SilentProcess(tmp_path))
     assert again.state(job) is JobState.DONE
     assert again.process.sent == []
-    for one in (it, again):
-        one.queue.close()
+    for queued in (first, again):
+        queued.queue.close()
 
 
 def test_a_damaged_journal_is_told(open_queue: Open, tmp_path: Path) -> None:
-    it = open_queue(EngineState.STARTING)
-    (job,) = it.submit()
-    it.queue.close()
+    queued = open_queue(EngineState.STARTING)
+    (job,) = queued.submit()
+    queued.queue.close()
     with (tmp_path / "state" / "queue.jsonl").open("ab") as file:
         file.write(b"garbage\n")
     again = open_queue(EngineState.STARTING)
@@ -509,18 +513,18 @@ def test_a_damaged_journal_is_told(open_queue: Open, tmp_path: Path) -> None:
 
 def test_a_state_folder_that_cannot_be_written_stops_nothing(tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "state").touch()
-    it = Queued(tmp_path / "state", qtbot, SilentProcess(tmp_path))
-    (job,) = it.submit()
-    it.wait_until_running(job)
-    assert [problem.code for problem in it.problems] == [ErrorCode.OUTPUT_NOT_WRITABLE]
-    it.queue.close()
+    queued = Queued(tmp_path / "state", qtbot, SilentProcess(tmp_path))
+    (job,) = queued.submit()
+    queued.wait_until_running(job)
+    assert [problem.code for problem in queued.problems] == [ErrorCode.OUTPUT_NOT_WRITABLE]
+    queued.queue.close()
 
 
 def test_images_of_other_jobs_are_not_taken(open_queue: Open) -> None:
-    it = open_queue()
-    (job,) = it.submit()
-    it.wait_until_running(job)
+    queued = open_queue()
+    (job,) = queued.submit()
+    queued.wait_until_running(job)
     other: ImageSaved = saved_image("other", "b.png")
-    it.process.say(other, saved_image(job, "a.png"))
-    it.process.finish(job)
-    assert it.wait_until(job, JobState.DONE).images == ("a.png",)
+    queued.process.say(other, saved_image(job, "a.png"))
+    queued.process.finish(job)
+    assert queued.wait_until(job, JobState.DONE).images == ("a.png",)
