@@ -83,15 +83,15 @@ def theme(qapp: QApplication, dark_theme: Theme) -> Theme:
 
 @pytest.fixture
 def make_desk(tmp_path: Path, qtbot: QtBot, theme: Theme) -> Iterator[MakeDesk]:
-    made: list[Desk] = []
+    desks: list[Desk] = []
 
     def make(plan: Plan = Plan(), *, real: bool = False) -> Desk:  # noqa: B008 (immutable)
-        made.append(Desk(tmp_path, qtbot, theme, None if real else fake_command(plan)))
-        return made[-1]
+        desks.append(Desk(tmp_path, qtbot, theme, None if real else fake_command(plan)))
+        return desks[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for desk in desks:
+        desk.end()
 
 
 @pytest.fixture

@@ -51,8 +51,8 @@ def _of_action(action: QAction) -> Iterator[str]:
     yield action.toolTip()
     menu = action.menu()
     if isinstance(menu, QMenu):
-        for one in menu.actions():
-            yield from _of_action(one)
+        for entry in menu.actions():
+            yield from _of_action(entry)
 
 
 def _of_widget(widget: QWidget) -> Iterator[str]:

@@ -17,7 +17,9 @@ def shared_keys(actions: Actions) -> list[tuple[ActionName, ActionName]]:
     keys = {name: {portable(key) for key in actions[name].shortcuts()} for name in ActionName}
     assert not any("" in found for found in keys.values())
     pairs = combinations(ActionName, 2)
-    return [(one, other) for one, other in pairs if keys[one] & keys[other] and meet(one, other)]
+    return [
+        (name, other) for name, other in pairs if keys[name] & keys[other] and meet(name, other)
+    ]
 
 
 def test_every_action_has_a_key_of_its_own(desk: Desk) -> None:

@@ -112,7 +112,7 @@ def test_every_choice_has_a_name_and_a_sentence() -> None:
     for kind in kinds:
         assert all(map(choice_label, kind))
         assert all(map(choice_about, kind))
-    automatic = {choice_about(one.AUTO) for one in (PrecisionName, WeightBits, LoraMode)}
+    automatic = {choice_about(kind.AUTO) for kind in (PrecisionName, WeightBits, LoraMode)}
     assert len(automatic) == 3
 
 

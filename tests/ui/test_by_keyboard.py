@@ -184,8 +184,8 @@ def test_a_setting_is_found_and_changed_by_keys(
 ) -> None:
     keys.press(Qt.Key.Key_4, CTRL)
     keys.write("previews")
-    desk.wait(lambda: any(one.startswith("Previews 1 of 1.") for one in said))
-    assert not any(one.startswith("Colours") for one in said)
+    desk.wait(lambda: any(sentence.startswith("Previews 1 of 1.") for sentence in said))
+    assert not any(sentence.startswith("Colours") for sentence in said)
     keys.press(Qt.Key.Key_Down)
     assert isinstance(keys.focused, TickBox)
     keys.press(Qt.Key.Key_Space)
@@ -195,7 +195,7 @@ def test_a_setting_is_found_and_changed_by_keys(
 
 def test_sections_of_the_settings_are_chosen_by_arrows(desk: Desk, keys: Keyboard) -> None:
     keys.press(Qt.Key.Key_4, CTRL)
-    keys.tab_to(lambda one: isinstance(one, QListWidget))
+    keys.tab_to(lambda widget: isinstance(widget, QListWidget))
     keys.press(Qt.Key.Key_Down)
     (page,) = desk.window.findChildren(SettingsPage)
     assert page.navigation.currentRow() == 1

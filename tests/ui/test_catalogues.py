@@ -102,8 +102,10 @@ def test_no_two_things_in_sight_have_the_same_mnemonic(
     for place in Place:
         desk.window.places.open(place)
         shown = [widget for widget in desk.window.findChildren(QWidget) if widget.isVisible()]
-        buttons = [one.text() for one in shown if isinstance(one, QAbstractButton)]
-        labels = [one.text() for one in shown if isinstance(one, QLabel) and one.buddy()]
+        buttons = [widget.text() for widget in shown if isinstance(widget, QAbstractButton)]
+        labels = [
+            widget.text() for widget in shown if isinstance(widget, QLabel) and widget.buddy()
+        ]
         found = mnemonics([*menus, *buttons, *labels])
         assert len(set(found)) == len(found), place
 

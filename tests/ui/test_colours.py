@@ -118,7 +118,9 @@ def outlines() -> list[Outline]:
             continue
         kind, role, _ = _parts(selector)
         inside = next(
-            backgrounds[one] for one in (selector, kind + role, kind) if one in backgrounds
+            backgrounds[candidate]
+            for candidate in (selector, kind + role, kind)
+            if candidate in backgrounds
         )
         found.append((selector, border, "window" if inside == "transparent" else inside))
     return found

@@ -86,8 +86,8 @@ def clear_changes(before: QImage, after: QImage) -> int:
             pair = before.pixel(x, y), after.pixel(x, y)
             if pair[0] != pair[1]:
                 if pair not in known:
-                    one, other = (f"#{value & 0xFFFFFF:06x}" for value in pair)
-                    known[pair] = contrast(one, other) >= _LEAST
+                    colour, other = (f"#{value & 0xFFFFFF:06x}" for value in pair)
+                    known[pair] = contrast(colour, other) >= _LEAST
                 found += known[pair]
     return found
 

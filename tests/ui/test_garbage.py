@@ -32,7 +32,9 @@ def left_to_the_collector() -> Generator[list[str]]:
         gc.collect()
     finally:
         gc.set_debug(0)
-        found += [type(one).__name__ for one in gc.garbage if isinstance(one, QObject)]
+        found += [
+            type(leftover).__name__ for leftover in gc.garbage if isinstance(leftover, QObject)
+        ]
         gc.garbage.clear()
         gc.enable()
 
@@ -103,7 +105,7 @@ def test_using_the_window_leaves_nothing_of_qt_to_the_collector(
 
 def test_objects_left_to_the_collector_are_found() -> None:
     with left_to_the_collector() as found:
-        one = QObject()
-        one.itself = one  # pyright: ignore[reportAttributeAccessIssue]
-        del one
+        cycle = QObject()
+        cycle.itself = cycle  # pyright: ignore[reportAttributeAccessIssue]
+        del cycle
     assert found == ["QObject"]

@@ -118,6 +118,6 @@ def test_buttons_have_words_where_there_is_room_and_no_text_is_cut(
     desk.wait(lambda: desk.window.width() == width)
     worded = (info.use, info.start, info.upscale)
     desk.wait(lambda: [bool(button.text()) for button in worded] == [are_words] * 3)
-    desk.wait(lambda: all(one.width() >= one.minimumSizeHint().width() for one in worded))
+    desk.wait(lambda: all(button.width() >= button.minimumSizeHint().width() for button in worded))
     right = info.details.mapTo(desk.window, info.details.rect().topRight()).x()
     assert right < desk.window.width()

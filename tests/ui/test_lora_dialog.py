@@ -92,7 +92,7 @@ def test_enter_in_the_search_adds_the_file_that_is_found(desk: Desk, dialog: Lor
     assert dialog.focusWidget() is dialog.search
     QTest.keyClicks(dialog.search, "inkwash")
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
-    assert [one.file for one in desk.session.generation.loras] == [INK.path]
+    assert [choice.file for choice in desk.session.generation.loras] == [INK.path]
     assert dialog.isVisible()
     assert dialog.use.text() == "Remove"
 
@@ -103,7 +103,7 @@ def test_a_file_is_added_and_removed_by_the_keyboard_in_the_list(
     dialog.list.setFocus()
     QTest.keyClick(dialog.list, Qt.Key.Key_Right)
     QTest.keyClick(dialog.list, Qt.Key.Key_Return)
-    assert [one.file for one in desk.session.generation.loras] == [FAST.path]
+    assert [choice.file for choice in desk.session.generation.loras] == [FAST.path]
     QTest.keyClick(dialog.list, Qt.Key.Key_Space)
     assert desk.session.generation.loras == ()
 

@@ -326,11 +326,11 @@ def test_a_dropped_folder_is_looked_into_for_models_or_pictures(desk: Desk, tmp_
     before = desk.session.generation.checkpoint
     drop(window, drag(window, folder), 0)
     assert window.places.place is Place.MODELS
-    assert folder in [one.path for one in desk.session.models.folders.watched]
+    assert folder in [watched.path for watched in desk.session.models.folders.watched]
     window.places.open(Place.CREATE)
     drop(window, drag(window, folder), 1)
     assert window.places.place is Place.GALLERY
-    assert folder in [one.path for one in desk.session.gallery_index.folders]
+    assert folder in [indexed.path for indexed in desk.session.gallery_index.folders]
     assert desk.session.generation.checkpoint == before
 
 

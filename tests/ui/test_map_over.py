@@ -85,7 +85,10 @@ def test_the_map_that_is_shown_is_named_and_another_is_a_click_away(
     assert desk.session.view.map_over == 1
     assert switch.text() == "Map 2 of 2: map.png ▾"
     cards = desk.window.form.controls.cards
-    assert [isinstance(one, ControlCard) and one.map.isChecked() for one in cards] == [False, True]
+    assert [
+        isinstance(control_card, ControlCard) and control_card.map.isChecked()
+        for control_card in cards
+    ] == [False, True]
     menu.actions()[-1].trigger()
     assert desk.session.view.map_over is None
     assert not switch.isVisible()

@@ -90,10 +90,10 @@ def shown(
     tmp_path: Path, qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Shown]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    one = Shown(tmp_path, qtbot, theme)
-    yield one
-    one.end()
-    one.page.close_background()
+    shown = Shown(tmp_path, qtbot, theme)
+    yield shown
+    shown.end()
+    shown.page.close_background()
 
 
 def test_models_that_cannot_be_used_are_a_group_of_their_own(shown: Shown) -> None:
@@ -543,10 +543,10 @@ def test_a_key_is_asked_for_where_a_site_wants_one(shown: Shown) -> None:
 def test_models_that_fit_the_memory_come_first(shown: Shown) -> None:
     assert len(shown.page.get.first) == len(first_models())
     small = ranked(first_models(), 8_000_000_000)
-    assert [one.fits(8_000_000_000) for one in small] == sorted(
-        (one.fits(8_000_000_000) for one in small), reverse=True
+    assert [first_model.fits(8_000_000_000) for first_model in small] == sorted(
+        (first_model.fits(8_000_000_000) for first_model in small), reverse=True
     )
-    assert sum(one.fits(8_000_000_000) for one in small) >= 2
+    assert sum(first_model.fits(8_000_000_000) for first_model in small) >= 2
     assert all(read_link(first_model.url) is not None for first_model in first_models())
 
 

@@ -194,7 +194,7 @@ def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None
     desk.session.notices.tell_error(error, job="x")
     bar = card(desk)
     QApplication.processEvents()
-    buttons = [one for one in (*bar.remedies.values(), bar.copy_report) if one.isVisible()]
+    buttons = [button for button in (*bar.remedies.values(), bar.copy_report) if button.isVisible()]
     assert len(buttons) == 4
     for button in buttons:
         assert button.width() >= button.sizeHint().width()

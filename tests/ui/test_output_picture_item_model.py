@@ -51,10 +51,10 @@ class Listed:
 
 @pytest.fixture
 def listed(tmp_path: Path, qtbot: QtBot) -> Iterator[Listed]:
-    one = Listed(tmp_path, qtbot)
-    yield one
-    one.background.close()
-    one.thumbnails.close()
+    listed = Listed(tmp_path, qtbot)
+    yield listed
+    listed.background.close()
+    listed.thumbnails.close()
 
 
 def test_new_pictures_go_to_the_front_and_places_are_kept(listed: Listed) -> None:

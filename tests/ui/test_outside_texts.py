@@ -342,8 +342,8 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
         lambda: models_page(desk).yours.broken.setChecked(True),
         lambda: bring_a_pack(desk),
         *(
-            partial(desk.session.view.choose, one.path)
-            for one in desk.session.output_pictures.snapshot
+            partial(desk.session.view.choose, picture.path)
+            for picture in desk.session.output_pictures.snapshot
         ),
     ]
     for enter in states:
@@ -354,8 +354,8 @@ def walk_of(desk: Desk, theme: Theme) -> Walk:
     looks = 0
     while "picture_model" not in shown_sources(walk) and (looks := looks + 1) < 200:
         QTest.qWait(20)
-        for one in desk.session.output_pictures.snapshot:
-            desk.session.view.choose(one.path)
+        for picture in desk.session.output_pictures.snapshot:
+            desk.session.view.choose(picture.path)
             QTest.qWait(5)
             walk.look(desk.window)
     for make in DIALOGS.values():

@@ -86,11 +86,11 @@ def test_jobs_are_moved_by_keys_and_stay_selected(desk: Desk, drawer: QueueDrawe
 
 def test_jobs_are_dragged_to_another_place(desk: Desk, drawer: QueueDrawer) -> None:
     jobs = drawer.jobs
-    one, two = (job.id for job in desk.queue.jobs[:2])
+    first, second = (job.id for job in desk.queue.jobs[:2])
     drop = Qt.DropAction.MoveAction
-    assert jobs.dropMimeData(jobs.dragged([one]), drop, 2, 0, jobs.index(-1)) is False
+    assert jobs.dropMimeData(jobs.dragged([first]), drop, 2, 0, jobs.index(-1)) is False
     desk.wait(lambda: titles(drawer) == ("two", "one", "three"))
-    jobs.dropMimeData(jobs.dragged([two]), drop, -1, 0, jobs.index(-1))
+    jobs.dropMimeData(jobs.dragged([second]), drop, -1, 0, jobs.index(-1))
     desk.wait(lambda: titles(drawer) == ("one", "three", "two"))
 
 

@@ -43,7 +43,7 @@ def take(desk: Desk, path: Path) -> None:
 
 def in_request(desk: Desk) -> list[str]:
     inputs = desk.session.generation.build_request().inputs
-    return [one.path for one in inputs if one.role is InputRole.REFERENCE]
+    return [image.path for image in inputs if image.role is InputRole.REFERENCE]
 
 
 def test_models_without_references_offer_none(desk: Desk) -> None:

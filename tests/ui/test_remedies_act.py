@@ -228,7 +228,7 @@ def choose_checkpoint(make_desk: MakeDesk, folder: Path, patch: pytest.MonkeyPat
     assert desk.session.generation.checkpoint == folder / "other.safetensors"
     # The picture that failed is made with it.
     assert generation_of(made(desk)).checkpoint == str(folder / "other.safetensors")
-    assert all(one.notice.error is None for one in desk.window.notices.cards)
+    assert all(notice_card.notice.error is None for notice_card in desk.window.notices.cards)
 
 
 def about_checkpoint(make_desk: MakeDesk, *_: object) -> None:

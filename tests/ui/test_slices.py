@@ -48,7 +48,7 @@ def test_other_events_are_handled_between_slices(
     Slices(work(), parent)
     assert told == []
     qtbot.waitUntil(lambda: "over" in told)
-    pieces = [at for at, one in enumerate(told) if one == "piece"]
+    pieces = [at for at, event in enumerate(told) if event == "piece"]
     assert len(pieces) == 3
     assert all(after > before + 1 for before, after in pairwise(pieces))
 

@@ -31,7 +31,7 @@ def fields(desk: Desk) -> Iterator[QLineEdit]:
 def test_no_field_for_a_line_takes_a_paste_that_would_stop_the_window(desk: Desk) -> None:
     found = list(fields(desk))
     assert len(found) > 10
-    assert [one for one in found if one.maxLength() > MOST_CHARACTERS] == []
+    assert [field for field in found if field.maxLength() > MOST_CHARACTERS] == []
 
 
 @pytest.mark.parametrize("before", ["", "ab\ncd"])

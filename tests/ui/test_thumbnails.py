@@ -25,9 +25,9 @@ def pictures(folder: Path, count: int) -> list[Picture]:
 
 @pytest.fixture
 def store() -> Iterator[ThumbnailStore]:
-    one = ThumbnailStore(SIDE, budget=4 * EACH)
-    yield one
-    one.close()
+    store = ThumbnailStore(SIDE, budget=4 * EACH)
+    yield store
+    store.close()
 
 
 def test_a_thumbnail_comes_later_and_stays(

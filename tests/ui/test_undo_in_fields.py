@@ -19,7 +19,11 @@ _MOST_STEPS = 6
 def fields(top: QWidget) -> list[Field]:
     """The fields that can be typed into."""
     every = (*top.findChildren(QLineEdit), *top.findChildren(QPlainTextEdit))
-    return [one for one in every if one.isVisible() and one.isEnabled() and not one.isReadOnly()]
+    return [
+        field
+        for field in every
+        if field.isVisible() and field.isEnabled() and not field.isReadOnly()
+    ]
 
 
 def text_of(field: Field) -> str:

@@ -149,7 +149,7 @@ def test_chosen_pictures_of_the_gallery_are_upscaled_together(desk: Desk, tmp_pa
     desk.wait(lambda: page.browser.count == 6)
     desk.window.places.open(Place.CREATE)
     page.browser.search.words.setText("nothing has these words")
-    card = next(one for one in desk.window.notices.cards if one.notice == notice)
+    card = next(card for card in desk.window.notices.cards if card.notice == notice)
     card.remedies[NoticeAction.SHOW_PICTURES].click()
     assert desk.window.places.place is Place.GALLERY
     shown = {job.images[0] for job in jobs}

@@ -57,7 +57,7 @@ def test_entries_without_a_usable_name_are_kept_when_the_dialog_is_left(desk: De
         QTest.keyClicks(dialog.text, "blue")
         dialog.reject()
         desk.wait(lambda kept=kept: set(store.names) == set(kept))
-    assert [one.entries for one in store.lists] == [("blue",), ("blue",)]
+    assert [word_list.entries for word_list in store.lists] == [("blue",), ("blue",)]
 
 
 def test_a_name_that_is_taken_or_impossible_is_said_and_not_saved(desk: Desk) -> None:

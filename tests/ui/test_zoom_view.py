@@ -136,7 +136,7 @@ def test_a_fitted_picture_is_taken_by_the_mouse_and_a_zoomed_one_is_panned(view:
     QTest.mouseMove(view, middle + QPoint(2, 0))
     assert not taken
     QTest.mouseMove(view, middle + QPoint(40, 0))
-    assert [one.isNull() for one in taken] == [False]
+    assert [pixmap.isNull() for pixmap in taken] == [False]
     QTest.mouseMove(view, middle + QPoint(80, 0))
     QTest.mouseRelease(view, LEFT, NONE, middle)
     assert len(taken) == 1

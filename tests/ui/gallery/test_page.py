@@ -181,9 +181,9 @@ def test_a_number_of_pictures_that_cannot_be_compared_is_told(shown: Shown, coun
 
 
 def test_only_settings_that_differ_are_compared() -> None:
-    one = (Fact("Model", "a"), Fact("Seed", "1"), Fact("Steps", "20"))
+    facts = (Fact("Model", "a"), Fact("Seed", "1"), Fact("Steps", "20"))
     other = (Fact("Model", "a"), Fact("Seed", "2"))
-    assert [(found.label, found.values) for found in differing([one, other])] == [
+    assert [(found.label, found.values) for found in differing([facts, other])] == [
         ("Seed", ("1", "2")),
         ("Steps", ("20", "\N{EN DASH}")),
     ]
@@ -422,8 +422,8 @@ def test_rejected_pictures_are_offered_once_there_are_some(shown: Shown) -> None
 
 def test_the_buttons_of_the_search_are_of_one_height(shown: Shown) -> None:
     search = shown.browser.search
-    seen = [one for one in (*search.filters, search.favourites) if one.isVisible()]
-    assert len({one.height() for one in seen}) == 1
+    buttons = [button for button in (*search.filters, search.favourites) if button.isVisible()]
+    assert len({button.height() for button in buttons}) == 1
 
 
 def test_no_pictures_yet_invites_to_add_a_folder(nothing: Shown) -> None:

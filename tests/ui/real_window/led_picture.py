@@ -166,5 +166,5 @@ def make_it_larger(window: RealWindow, look: See = unseen) -> str:
 
 def same_pixels(first: str, second: str) -> bool:
     """True for two files of the same picture."""
-    with Image.open(first) as one, Image.open(second) as other:
-        return first != second and one.tobytes() == other.tobytes()
+    with Image.open(first) as first_image, Image.open(second) as second_image:
+        return first != second and first_image.tobytes() == second_image.tobytes()

@@ -42,7 +42,7 @@ def test_f1_shows_the_shortcuts(desk: Desk) -> None:
 
 def test_the_key_that_pastes_is_in_the_list(desk: Desk, page: SettingsPage) -> None:
     # It is the same in every program, and cannot be changed.
-    (section,) = [one for one in page.sections if one.title == "Shortcuts"]
+    (section,) = [section for section in page.sections if section.title == "Shortcuts"]
     (row,) = [row for row in section.made if row.title.text().startswith("Paste")]
     (button,) = row.findChildren(KeyButton)
     assert (button.text(), button.isEnabled()) == ("Ctrl+V", False)

@@ -49,16 +49,16 @@ def test_progress_contradicts_itself_nowhere(person: RealWindow) -> None:
     person.ask("setattr(state, 'steps', 30)")
     person.key("ctrl+Return")
     person.wait_for("session.progress.job is not None")
-    told: list[tuple[str, str, int, int]] = []
+    statuses: list[tuple[str, str, int, int]] = []
     while person.ask("session.queue.running is not None"):
         parts = person.ask(
             "[window.dock.status.title.text(), window.dock.status.detail.text(),"
             " session.progress.done, session.progress.total]"
         )
-        told.append(tuple(parts))
-    early = [one for one in told if one[3] and one[2] < one[3] * 0.6]
+        statuses.append(tuple(parts))
+    early = [status for status in statuses if status[3] and status[2] < status[3] * 0.6]
     assert early
-    assert not [one for one in early if "almost" in one[0] + one[1]]
+    assert not [status for status in early if "almost" in status[0] + status[1]]
 
 
 def test_notices_leave_the_picture_where_it_is_and_leave_by_themselves(
