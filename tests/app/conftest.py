@@ -44,21 +44,21 @@ def supervise(tmp_path: Path, qtbot: QtBot) -> Iterator[Supervise]:
         supervision: Supervision = QUICK,
         command: EngineCommand | None = None,
     ) -> Supervised:
-        one = Supervised(tmp_path, qtbot, command or fake_command(plan, new=True), supervision)
-        made.append(one)
-        return one
+        new = Supervised(tmp_path, qtbot, command or fake_command(plan, new=True), supervision)
+        made.append(new)
+        return new
 
     yield make
-    for one in made:
-        one.end()
+    for supervised in made:
+        supervised.end()
 
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     """A session over the real engine, which is not started yet."""
-    one = Staged(tmp_path, qtbot, None)
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, None)
+    yield staged
+    staged.end()
 
 
 @pytest.fixture

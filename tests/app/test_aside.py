@@ -12,5 +12,5 @@ def test_files_put_aside_within_a_second_are_all_kept(tmp_path: Path) -> None:
         assert put_aside(path, "damaged") is not None
     path.write_text("third")
     assert copy_aside(path, "damaged") is not None
-    kept = sorted(one.read_text() for one in tmp_path.glob("queue.jsonl.*"))
+    kept = sorted(aside.read_text() for aside in tmp_path.glob("queue.jsonl.*"))
     assert kept == ["first", "second", "third"]

@@ -46,7 +46,7 @@ def test_keys_that_do_not_apply_are_told(
 ) -> None:
     whole = FileLora(tmp_path / "whole.safetensors", base, rank=1)
     unet, arrays = tmp_path / "unet.safetensors", random_arrays(BASES["sd1"]())
-    write_arrays(unet, {key: one for key, one in arrays.items() if key.startswith(UNET)})
+    write_arrays(unet, {key: array for key, array in arrays.items() if key.startswith(UNET)})
     arguments = ["bake", "--model", str(unet), "--lora", str(whole.path)]
     assert run([*arguments, "--out", str(tmp_path / "new.safetensors")]) == 0
     assert "keys of whole.safetensors were not applied" in capsys.readouterr().err

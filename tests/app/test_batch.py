@@ -15,9 +15,9 @@ from tests.app.supervised import QUICK, fake_command
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan(steps=2)), QUICK).start()
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(steps=2)), QUICK).start()
+    yield staged
+    staged.end()
 
 
 def make(staged: Staged, count: int) -> Batch:

@@ -23,14 +23,14 @@ PREDICTS_V = CheckpointDeclaration(override=CheckpointOverride(prediction=Predic
 
 
 def test_declarations_are_remembered_and_taken_back(tmp_path: Path) -> None:
-    one, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    path, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
     declared = CheckpointDeclaration(zero_terminal_snr=True, components=ComponentFiles(vae="/v"))
-    CheckpointMemory(tmp_path / "state").keep(one, declared)
+    CheckpointMemory(tmp_path / "state").keep(path, declared)
     CheckpointMemory(tmp_path / "state").keep(other, PREDICTS_V)
     memory = CheckpointMemory(tmp_path / "state")
-    assert (memory.of(one), memory.of(other)) == (declared, PREDICTS_V)
-    memory.keep(one, NO_DECLARATION)
-    assert CheckpointMemory(tmp_path / "state").of(one) == NO_DECLARATION
+    assert (memory.of(path), memory.of(other)) == (declared, PREDICTS_V)
+    memory.keep(path, NO_DECLARATION)
+    assert CheckpointMemory(tmp_path / "state").of(path) == NO_DECLARATION
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b"\xff", b"[" * 100_000])

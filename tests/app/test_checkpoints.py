@@ -121,4 +121,4 @@ def test_loras_and_embeddings_in_the_models_folder_are_no_models(tmp_path: Path)
         path.parent.mkdir(exist_ok=True)
         path.touch()
     found = list_checkpoints(tmp_path, starter_checkpoint())
-    assert [one.name for one in found] == ["starter", "SDXL/mix", "mix"]
+    assert [checkpoint.name for checkpoint in found] == ["starter", "SDXL/mix", "mix"]

@@ -31,9 +31,9 @@ def test_a_damaged_lock_from_the_future_does_not_hinder_a_start(
     lock = tmp_path / "safelight.lock"
     lock.touch()
     os.utime(lock, (FUTURE, FUTURE))
-    one = SingleInstance(tmp_path)
-    assert one.claim() is Start.FIRST
-    one.release()
+    instance = SingleInstance(tmp_path)
+    assert instance.claim() is Start.FIRST
+    instance.release()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_earlier_prompts_keep_their_order(
         monkeypatch.setattr(time, "time", lambda at=at: at)
         history.add(prompt, "")
     history.close()
-    assert [one.prompt for one in PromptHistory(tmp_path).prompts] == ["three", "two", "one"]
+    assert [entry.prompt for entry in PromptHistory(tmp_path).prompts] == ["three", "two", "one"]
 
 
 def test_the_last_use_of_a_file_is_the_latest_one(tmp_path: Path) -> None:

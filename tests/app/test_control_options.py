@@ -161,8 +161,8 @@ def test_a_renamed_network_is_found_and_makes_the_same_pixels(
     assert run([*chosen, "--out", str(led), *control]) == 0
     moved = net.rename(net.with_name("renamed.safetensors"))
     assert run(["generate", "--from", str(led), "--out", str(again), "--backend", "cpu"]) == 0
-    with Image.open(led) as one, Image.open(again) as other:
-        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+    with Image.open(led) as led_image, Image.open(again) as again_image:
+        np.testing.assert_array_equal(np.asarray(led_image), np.asarray(again_image))
     record = read_record(again)
     assert record is not None
     assert record.request.controls[0].network == str(moved)

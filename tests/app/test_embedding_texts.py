@@ -13,7 +13,10 @@ NAMES = ("bad", "bad-hands-5", "EasyNegative", "cat toy")
 
 def named(text: str, convention: Convention = A1111) -> list[tuple[str, float | None]]:
     found = mentions(text, NAMES, convention)
-    return [(one.name, weight_of(text, one.start, one.end, convention.grammar)) for one in found]
+    return [
+        (mention.name, weight_of(text, mention.start, mention.end, convention.grammar))
+        for mention in found
+    ]
 
 
 def test_names_are_found_with_their_weights() -> None:

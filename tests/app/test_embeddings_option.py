@@ -60,5 +60,5 @@ def test_a_picture_with_an_embedding_is_made_again_from_its_record(
     renamed = folder / "embeddings" / "other.safetensors"
     (folder / "embeddings" / "mystyle.safetensors").rename(renamed)
     assert run(["generate", "--from", str(first), "--out", str(again), *named]) == 0
-    with Image.open(first) as one, Image.open(again) as two:
-        assert one.tobytes() == two.tobytes()
+    with Image.open(first) as first_image, Image.open(again) as again_image:
+        assert first_image.tobytes() == again_image.tobytes()

@@ -29,8 +29,8 @@ def test_numbers_that_are_equal_but_of_another_kind_are_a_change() -> None:
 
 
 def test_objects_do_not_share_values() -> None:
-    one, other = Sample(), Sample()
-    one.number = 1
+    sample, other = Sample(), Sample()
+    sample.number = 1
     assert other.number is None
 
 

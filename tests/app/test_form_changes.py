@@ -22,14 +22,14 @@ from tests.metadata.records import PLAIN, PNG
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
-    form = one.session.generation
+    staged = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    form = staged.session.generation
     form.prompt, form.steps, form.width, form.height, form.count = "mine", 11, 320, 256, 4
     form.seed, form.seed_locked = 99, True
     form.clip_skip, form.seed_options = 2, SeedOptions(variation_seed=3)
     form.start_from("/pictures/photo.png", 320, 256)
-    yield one
-    one.end()
+    yield staged
+    staged.end()
 
 
 @pytest.fixture

@@ -76,10 +76,10 @@ def sites(
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot, sites: Sites) -> Iterator[Staged]:
     """A session on the real engine, which is not started."""
-    one = Staged(tmp_path / "own", qtbot, None)
-    one.session.downloads.start()
-    yield one
-    one.end()
+    staged = Staged(tmp_path / "own", qtbot, None)
+    staged.session.downloads.start()
+    yield staged
+    staged.end()
 
 
 def offered(staged: Staged, text: str) -> Offer:
@@ -116,7 +116,7 @@ def test_the_file_its_size_hash_and_hosts_are_said_before_anything_comes(
     assert offer.hosts == ("civitai.com", "cdn.test")
     assert offer.file.size == len(content)
     assert offer.file.sha256 == SHA256(content).hexdigest()
-    assert {one.host for one in sites.server.asked} == {"civitai.com"}
+    assert {request.host for request in sites.server.asked} == {"civitai.com"}
     assert not staged.paths.models.exists()
     staged.session.models.getting.cancel()
     assert staged.session.models.getting.offer is None
@@ -186,13 +186,15 @@ def test_a_file_of_a_name_that_is_taken_gets_another_and_replaces_nothing(
     assert new.read_bytes() == content
     assert new.with_suffix(".civitai.info").is_file()
     # The same file is not fetched a second time.
-    asked = len(sites.server.asked)
+    asked_before = len(sites.server.asked)
     offered(staged, PAGE)
     assert placed(staged, ModelKind.LORA) == new
     getting.download(ModelKind.LORA)
     staged.wait(lambda: getting.stage is Stage.IDLE and state(getting) is DownloadState.DONE)
     assert len(getting.entries) == 1
-    assert {one.path for one in sites.server.asked[asked:]}.isdisjoint({"/x.safetensors"})
+    assert {request.path for request in sites.server.asked[asked_before:]}.isdisjoint(
+        {"/x.safetensors"}
+    )
 
 
 def test_a_file_does_not_take_the_name_of_one_that_is_still_to_come(

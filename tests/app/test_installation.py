@@ -117,7 +117,7 @@ def test_doctor_fails_for_a_missing_file(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("app.cli.doctor.installed_root", lambda: tree)
-    checks = {one["name"]: one for one in json_of(capsys, "doctor")["checks"]}
+    checks = {check["name"]: check for check in json_of(capsys, "doctor")["checks"]}
     assert checks["installed files"] == {
         "name": "installed files", "ok": True, "detail": f"{tree}, as it was built",
     }  # fmt: skip

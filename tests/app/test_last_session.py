@@ -83,15 +83,15 @@ def test_a_file_that_is_no_session_is_put_aside_and_said(tmp_path: Path, damage:
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Callable[[], Staged]]:
-    made: list[Staged] = []
+    sessions: list[Staged] = []
 
     def make() -> Staged:
-        made.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 def test_a_change_is_written_without_being_asked_for(stage: Callable[[], Staged]) -> None:

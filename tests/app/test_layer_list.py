@@ -29,13 +29,13 @@ def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     map_path = tmp_path / "map.png"
     Image.new("RGB", (32, 32), "white").save(map_path)
     plan = Plan(models=MODELS, map=str(map_path), moved=(("ab" * 32, CANNY.path),))
-    one = Staged(tmp_path, qtbot, fake_command(plan), QUICK)
-    one.start()
-    one.session.control_list.list_files()
-    one.wait(lambda: one.session.control_list.is_listed)
-    choose(one, "sd1")
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(plan), QUICK)
+    staged.start()
+    staged.session.control_list.list_files()
+    staged.wait(lambda: staged.session.control_list.is_listed)
+    choose(staged, "sd1")
+    yield staged
+    staged.end()
 
 
 def fates(layers: LayerList) -> list[LayerFate]:
@@ -92,13 +92,13 @@ def test_the_only_suiting_file_is_chosen_once_the_files_are_known(staged: Staged
 
 
 def test_the_first_picture_gets_the_only_suiting_file(tmp_path: Path, qtbot: QtBot) -> None:
-    one = Staged(tmp_path, qtbot, fake_command(Plan(models=MODELS)), QUICK)
-    one.start()
-    choose(one, "sd1")
-    one.session.image_prompt.add("/pictures/style.png")
-    one.wait(lambda: one.session.image_prompt_list.is_known)
-    assert one.session.generation.image_prompts[0].adapter == ADAPTER.path
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(models=MODELS)), QUICK)
+    staged.start()
+    choose(staged, "sd1")
+    staged.session.image_prompt.add("/pictures/style.png")
+    staged.wait(lambda: staged.session.image_prompt_list.is_known)
+    assert staged.session.generation.image_prompts[0].adapter == ADAPTER.path
+    staged.end()
 
 
 def test_a_network_brings_the_preprocessor_of_its_kind_unless_one_serves_it(
@@ -303,18 +303,18 @@ def test_a_model_that_follows_a_map_itself_needs_no_network(staged: Staged) -> N
 
 def test_a_model_follows_a_map_itself_with_a_control_lora(tmp_path: Path, qtbot: QtBot) -> None:
     led = lora("canny-dev-lora", families=("flux1",), takes_map=True)
-    one = Staged(tmp_path, qtbot, fake_command(Plan(loras=(led,))), QUICK)
-    one.start()
-    choose(one, "flux1", Features(options=(OptionalSetting.CONTROLS,)))
-    controls(one).open(Path("/pictures/house.png"))
-    assert fates(one.session.control_list) == [LayerFate.UNCHOSEN]
-    assert one.session.generation.build_request().controls == ()
-    one.session.loras.refresh()
-    one.wait(lambda: bool(one.session.loras.listing.files))
-    one.session.generation.loras = (LoraChoice(file=led.path),)
-    assert fates(one.session.control_list) == [LayerFate.APPLIED]
-    (layer,) = one.session.generation.build_request().controls
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(loras=(led,))), QUICK)
+    staged.start()
+    choose(staged, "flux1", Features(options=(OptionalSetting.CONTROLS,)))
+    controls(staged).open(Path("/pictures/house.png"))
+    assert fates(staged.session.control_list) == [LayerFate.UNCHOSEN]
+    assert staged.session.generation.build_request().controls == ()
+    staged.session.loras.refresh()
+    staged.wait(lambda: bool(staged.session.loras.listing.files))
+    staged.session.generation.loras = (LoraChoice(file=led.path),)
+    assert fates(staged.session.control_list) == [LayerFate.APPLIED]
+    (layer,) = staged.session.generation.build_request().controls
     assert layer.network is None
-    one.session.generation.loras = (LoraChoice(file=led.path, enabled=False),)
-    assert one.session.generation.build_request().controls == ()
-    one.end()
+    staged.session.generation.loras = (LoraChoice(file=led.path, enabled=False),)
+    assert staged.session.generation.build_request().controls == ()
+    staged.end()

@@ -13,7 +13,7 @@ def test_a_checkout_names_what_it_requires() -> None:
     assert {"safelight", "numpy", "msgspec", "pillow"} <= set(found)
     assert next(iter(found)) == "safelight"
     assert "Apache" in found["safelight"].text
-    assert all(one.version for one in found.values())
+    assert all(licence.version for licence in found.values())
     # Tools of developers are no part of it.
     assert "pytest" not in found
 

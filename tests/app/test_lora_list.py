@@ -34,12 +34,12 @@ Lora hashes: "seaside: 0123456789ab, ink: abababababab", Version: v1.10.1"""
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
-    one.start()
-    one.wait(lambda: one.session.loras.is_listed)
-    choose(one, "sd1")
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
+    staged.start()
+    staged.wait(lambda: staged.session.loras.is_listed)
+    choose(staged, "sd1")
+    yield staged
+    staged.end()
 
 
 def choose(staged: Staged, family: str, features: Features = EVERY_OPTION) -> None:
@@ -52,7 +52,7 @@ def fates(staged: Staged) -> list[LoraFate]:
 
 
 def files(request: GenerateRequest) -> list[str]:
-    return [one.file for one in request.loras]
+    return [choice.file for choice in request.loras]
 
 
 def test_a_chosen_file_is_in_the_request_with_its_strengths(staged: Staged) -> None:
@@ -113,7 +113,7 @@ def test_loras_that_the_prompt_names_are_told_with_their_hashes(staged: Staged) 
     session.generation.prompt = "a cat <lora:ink:0.8> <lyco:seaside:1:0.5>"
     session.generation.extras = Extras(lora_hashes=(LoraHash(name="Seaside", hash="cd" * 6),))
     named = session.lora_list.named
-    assert [(one.name, one.info, one.hash) for one in named] == [
+    assert [(named_lora.name, named_lora.info, named_lora.hash) for named_lora in named] == [
         ("ink", INK, ""),
         ("seaside", None, "cd" * 6),
     ]
@@ -135,7 +135,7 @@ def test_a_picture_of_another_tool_tells_the_hash_of_a_lost_one(
     path.write_bytes(insert_text_chunks(path.read_bytes(), [text]))
     session.open_file(path)
     staged.wait(lambda: bool(session.lora_list.named))
-    named = {one.name: one for one in session.lora_list.named}
+    named = {named_lora.name: named_lora for named_lora in session.lora_list.named}
     assert named["ink"].info == INK
     assert (named["seaside"].info, named["seaside"].hash) == (None, "0123456789ab")
 
@@ -262,7 +262,7 @@ def test_a_dropped_lora_joins_the_list_and_a_checkpoint_becomes_the_model(
     before = session.generation.checkpoint
     dropped = write_sparse(tmp_path / "dropped.safetensors", KEYS)
     session.open_file(dropped)
-    assert [one.file for one in session.generation.loras] == [str(dropped)]
+    assert [choice.file for choice in session.generation.loras] == [str(dropped)]
     assert session.generation.checkpoint == before
     undo(staged)
     assert session.generation.loras == ()

@@ -8,14 +8,14 @@ from app.library.lora_memory import LoraMemory
 
 
 def test_folders_are_remembered_and_forgotten(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
+    folder, other = tmp_path / "one", tmp_path / "other"
     memory = LoraMemory(tmp_path / "state")
-    assert memory.add_folder(one)
+    assert memory.add_folder(folder)
     assert memory.add_folder(other)
-    assert not memory.add_folder(one)
+    assert not memory.add_folder(folder)
     again = LoraMemory(tmp_path / "state")
-    assert again.folders == (str(one), str(other))
-    again.remove_folder(str(one))
+    assert again.folders == (str(folder), str(other))
+    again.remove_folder(str(folder))
     assert LoraMemory(tmp_path / "state").folders == (str(other),)
 
 

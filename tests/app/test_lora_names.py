@@ -64,8 +64,8 @@ def test_the_engine_takes_the_same_file(tmp_path: Path, name: str) -> None:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
     folders = tmp_path / "one", tmp_path / "two"
-    listed = [one for folder in list_below(folders) for one in folder.files]
+    listed = [entry for folder in list_below(folders) for entry in folder.files]
     found = LoraFolders(None, folders).look().find_named(name)
-    meant = LoraNames(lora(one.name, path=one.path) for one in listed).meant_by(name)
+    meant = LoraNames(lora(entry.name, path=entry.path) for entry in listed).meant_by(name)
     wanted = (found.path, *found.others) if found is not None else ()
     assert tuple(Path(info.path) for info in meant) == wanted

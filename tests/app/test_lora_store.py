@@ -90,11 +90,11 @@ def test_one_file_is_looked_at_wherever_it_lies(staged: Staged, tmp_path: Path) 
 
 @pytest.fixture
 def listed(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
-    one.start()
-    one.wait(lambda: one.session.loras.is_listed)
-    yield one
-    one.end()
+    listed = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
+    listed.start()
+    listed.wait(lambda: listed.session.loras.is_listed)
+    yield listed
+    listed.end()
 
 
 @pytest.mark.parametrize(

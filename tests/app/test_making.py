@@ -19,16 +19,16 @@ Stage = Callable[..., Staged]
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
-    made: list[Staged] = []
+    sessions: list[Staged] = []
 
     def make(plan: Plan | None = Plan()) -> Staged:  # noqa: B008 (immutable)
         command = fake_command(plan) if plan else None
-        made.append(Staged(tmp_path, qtbot, command, QUICK if plan else None))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, command, QUICK if plan else None))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 def repeats_told(staged: Staged) -> list[Notice]:

@@ -90,7 +90,7 @@ def test_every_preprocessor_is_listed(capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert run(["map", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["preprocessors"]
-    assert [one["name"] for one in listed] == names
+    assert [preprocessor["name"] for preprocessor in listed] == names
     assert listed[0]["options"]["low"] == 100
 
 

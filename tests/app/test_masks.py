@@ -8,10 +8,10 @@ from engine.api.values import ErrorCode, ErrorInfo
 
 def test_the_same_mask_is_one_file(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "masks"
-    one, same, other = (keep_mask(folder, content) for content in (b"one", b"one", b"two"))
-    assert one == same != other
-    assert isinstance(one, Path)
-    assert one.read_bytes() == b"one"
+    mask, same, other = (keep_mask(folder, content) for content in (b"one", b"one", b"two"))
+    assert mask == same != other
+    assert isinstance(mask, Path)
+    assert mask.read_bytes() == b"one"
     assert len(list(folder.iterdir())) == 2
 
 

@@ -20,9 +20,9 @@ from tests.app.supervised import QUICK, fake_command
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Staged]:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    one = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    yield staged
+    staged.end()
 
 
 def model(path: Path, kind: ModelKind, **facts: object) -> ModelInfo:
@@ -41,9 +41,9 @@ def test_each_kind_is_used_in_its_own_way(staged: Staged, tmp_path: Path) -> Non
         ("easy", ModelKind.EMBEDDING),
         ("fix", ModelKind.VAE),
     ):
-        one = model(tmp_path / f"{name}.safetensors", kind)
-        assert session.model.can_use(one)
-        session.model.use(one)
+        entry = model(tmp_path / f"{name}.safetensors", kind)
+        assert session.model.can_use(entry)
+        session.model.use(entry)
     assert form.checkpoint == tmp_path / "mix.safetensors"
     assert [lora.file for lora in form.loras] == [str(tmp_path / "ink.safetensors")]
     assert form.prompt.startswith("a boat, ")
@@ -163,6 +163,6 @@ def test_a_model_that_cannot_be_moved_is_told_of(staged: Staged, tmp_path: Path)
 
 
 def test_a_note_is_kept(staged: Staged, tmp_path: Path) -> None:
-    one = model(tmp_path / "mix", ModelKind.CHECKPOINT)
-    staged.session.model.note(one, "likes fog")
-    staged.wait(lambda: staged.session.model.note_of(one) == "likes fog")
+    entry = model(tmp_path / "mix", ModelKind.CHECKPOINT)
+    staged.session.model.note(entry, "likes fog")
+    staged.wait(lambda: staged.session.model.note_of(entry) == "likes fog")

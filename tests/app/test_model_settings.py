@@ -21,15 +21,15 @@ CHOSEN = Choices(width=320, height=256, steps=9, guidance=3.5, sampler=SamplerNa
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Callable[[], Staged]]:
-    made: list[Staged] = []
+    sessions: list[Staged] = []
 
     def make() -> Staged:
-        made.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 @pytest.fixture

@@ -20,10 +20,10 @@ from tests.jobs.test_lora_index import KEYS
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     """A session on the real engine."""
-    one = Staged(tmp_path, qtbot, None)
-    one.paths.models.mkdir(parents=True)
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, None)
+    staged.paths.models.mkdir(parents=True)
+    yield staged
+    staged.end()
 
 
 def listed(staged: Staged) -> Staged:
@@ -74,7 +74,7 @@ def test_one_list_of_folders_serves_models_and_loras_and_the_form(
     staged.wait(lambda: mix in [entry.path for entry in session.checkpoints.entries])
     # Parts are no models to choose.
     assert "vae/fix" not in [entry.name for entry in session.checkpoints.entries]
-    (watched,) = [one for one in session.models.folders.watched if one.path == comfy]
+    (watched,) = [folder for folder in session.models.folders.watched if folder.path == comfy]
     assert watched.files == 3
     session.models.folders.remove(comfy)
     staged.wait(lambda: not kinds(staged))

@@ -15,9 +15,9 @@ from tests.app.sessions import Staged
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, None).start()
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, None).start()
+    yield staged
+    staged.end()
 
 
 def test_a_broken_checkpoint_makes_no_job_until_it_is_mended(

@@ -35,11 +35,11 @@ def files(tmp_path: Path) -> dict[str, Path]:
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot, files: dict[str, Path]) -> Iterator[Staged]:
     plan = Plan(loras=tuple(map(described, files.values())))
-    one = Staged(tmp_path / "own", qtbot, fake_command(plan), QUICK)
+    staged = Staged(tmp_path / "own", qtbot, fake_command(plan), QUICK)
     # The engine lists no folder here, so that it is asked about each file.
-    one.session.process.start()
-    yield one
-    one.end()
+    staged.session.process.start()
+    yield staged
+    staged.end()
 
 
 CONTROL = {"controlnet_cond_embedding.conv_in.weight": (4, 4)}
@@ -99,7 +99,7 @@ def test_a_network_that_the_engine_cannot_describe_becomes_the_model(
 
 
 def listed(staged: Staged) -> list[str]:
-    return [one.file for one in staged.session.generation.loras]
+    return [choice.file for choice in staged.session.generation.loras]
 
 
 def test_a_pytorch_file_with_the_keys_of_a_lora_joins_the_list(

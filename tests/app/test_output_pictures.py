@@ -64,9 +64,9 @@ class Followed:
 
 @pytest.fixture
 def followed(tmp_path: Path, qtbot: QtBot) -> Iterator[Followed]:
-    one = Followed(tmp_path / "pictures", qtbot)
-    yield one
-    one.background.close()
+    followed = Followed(tmp_path / "pictures", qtbot)
+    yield followed
+    followed.background.close()
 
 
 def put(folder: Path, name: str, hour: int) -> Path:

@@ -17,11 +17,11 @@ from tests.metadata.records import PNG
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    staged = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     (tmp_path / "photo.png").write_bytes(PNG)
-    one.session.generation.start_from(str(tmp_path / "photo.png"), 320, 256)
-    yield one
-    one.end()
+    staged.session.generation.start_from(str(tmp_path / "photo.png"), 320, 256)
+    yield staged
+    staged.end()
 
 
 def mask(staged: Staged) -> bytes | None:

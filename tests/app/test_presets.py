@@ -19,23 +19,23 @@ ALL = tuple(PresetPart)
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Callable[[], Staged]]:
-    made: list[Staged] = []
+    sessions: list[Staged] = []
 
     def make() -> Staged:
-        made.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 @pytest.fixture
 def staged(stage: Callable[[], Staged]) -> Staged:
-    one = stage()
-    form = one.session.generation
+    staged = stage()
+    form = staged.session.generation
     form.prompt, form.steps, form.loras = "a private boat", 9, (LoraChoice(file="/ink.pt"),)
-    return one
+    return staged
 
 
 def undo(staged: Staged) -> None:
@@ -74,11 +74,11 @@ def test_a_preset_brings_back_its_part_and_nothing_else(staged: Staged, part: Pr
 
 
 def test_a_prompt_that_is_not_kept_is_not_in_the_file(stage: Callable[[], Staged]) -> None:
-    one = stage()
-    one.session.generation.prompt = "a private boat"
-    one.session.presets.save("one", [PresetPart.SETTINGS])
-    one.end()
-    assert b"private" not in (one.paths.state / FILE).read_bytes()
+    staged = stage()
+    staged.session.generation.prompt = "a private boat"
+    staged.session.presets.save("one", [PresetPart.SETTINGS])
+    staged.end()
+    assert b"private" not in (staged.paths.state / FILE).read_bytes()
 
 
 def test_presets_outlive_the_window_in_their_order(stage: Callable[[], Staged]) -> None:

@@ -19,9 +19,9 @@ from tests.app.supervised import QUICK, fake_command
 @pytest.fixture
 def history(tmp_path: Path, qapp: QApplication) -> Iterator[PromptHistory]:
     numbers = count()
-    one = PromptHistory(tmp_path, clock=lambda: next(numbers))
-    yield one
-    one.close()
+    history = PromptHistory(tmp_path, clock=lambda: next(numbers))
+    yield history
+    history.close()
 
 
 def prompts(history: PromptHistory) -> list[str]:
@@ -55,8 +55,8 @@ def test_the_list_has_an_end_by_number_and_by_length(history: PromptHistory) -> 
 def test_a_prompt_is_found_by_all_words_in_both_texts(history: PromptHistory) -> None:
     history.add("A Red house", "blurry")
     history.add("a red boat", "")
-    assert [one.prompt for one in history.find("red")] == ["a red boat", "A Red house"]
-    assert [one.prompt for one in history.find("BLUR red")] == ["A Red house"]
+    assert [prompt.prompt for prompt in history.find("red")] == ["a red boat", "A Red house"]
+    assert [prompt.prompt for prompt in history.find("BLUR red")] == ["A Red house"]
     assert history.find("nothing") == ()
 
 

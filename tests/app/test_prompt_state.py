@@ -24,15 +24,15 @@ HINT = Hint(HintKind.UNPAIRED, 2, "(")
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
-    made: list[Staged] = []
+    sessions: list[Staged] = []
 
     def make() -> Staged:
-        made.append(Staged(tmp_path, qtbot, fake_command(Plan(reads_prompts=True)), QUICK))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, fake_command(Plan(reads_prompts=True)), QUICK))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 def test_the_count_follows_the_text_and_the_convention(stage: Stage) -> None:

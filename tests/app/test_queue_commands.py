@@ -24,10 +24,10 @@ PROMPTS = ("one", "two", "three", "four")
 @pytest.fixture
 def stages(tmp_path: Path, qtbot: QtBot) -> Iterator[list[Staged]]:
     """Sessions on one folder, the second as after a restart."""
-    made: list[Staged] = []
-    yield made
-    for one in made:
-        one.end()
+    sessions: list[Staged] = []
+    yield sessions
+    for session in sessions:
+        session.end()
 
 
 def begin(stages: list[Staged], folder: Path, bot: QtBot, plan: Plan | None = None) -> Staged:

@@ -29,15 +29,15 @@ Stage = Callable[..., Staged]
 
 @pytest.fixture
 def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
-    made: list[Staged] = []
+    sessions: list[Staged] = []
 
     def make(plan: Plan = Plan()) -> Staged:  # noqa: B008 (immutable)
-        made.append(Staged(tmp_path, qtbot, fake_command(plan), QUICK))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, fake_command(plan), QUICK))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 def test_a_picture_is_made_shown_and_listed(stage: Stage) -> None:

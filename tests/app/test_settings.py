@@ -104,7 +104,11 @@ def test_no_two_settings_have_one_name() -> None:
     def inner(field: RequestField) -> list[str]:
         if field.structure is None:
             return [field.name]
-        return [name for one in fields_of(field.structure).values() for name in inner(one)]
+        return [
+            name
+            for inner_field in fields_of(field.structure).values()
+            for name in inner(inner_field)
+        ]
 
     settings = (field for field in fields_of(GenerateRequest).values() if field.is_setting)
     names = [name for field in settings for name in inner(field)]

@@ -25,15 +25,15 @@ Make = Callable[[], SettingsState]
 
 @pytest.fixture
 def make(tmp_path: Path, qtbot: QtBot) -> Iterator[Make]:
-    made: list[SettingsState] = []
+    states: list[SettingsState] = []
 
     def make() -> SettingsState:
-        made.append(SettingsState(tmp_path / "config"))
-        return made[-1]
+        states.append(SettingsState(tmp_path / "config"))
+        return states[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for state in states:
+        state.close()
 
 
 def on_disk(state: SettingsState) -> Settings:

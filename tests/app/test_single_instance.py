@@ -54,16 +54,16 @@ def other_start() -> Iterator[Callable[..., OtherStart]]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.end(signal.SIGKILL)
+    for other in started:
+        other.end(signal.SIGKILL)
 
 
 @pytest.fixture
 def first(tmp_path: Path, qapp: object) -> Iterator[SingleInstance]:
-    one = SingleInstance(tmp_path / "state")
-    assert one.claim() is Start.FIRST
-    yield one
-    one.release()
+    first = SingleInstance(tmp_path / "state")
+    assert first.claim() is Start.FIRST
+    yield first
+    first.release()
 
 
 @pytest.fixture
@@ -104,10 +104,10 @@ def test_another_folder_is_another_safelight(first: SingleInstance, tmp_path: Pa
 def test_after_the_first_ended_the_next_is_first(
     tmp_path: Path, other_start: Callable[..., OtherStart]
 ) -> None:
-    one = SingleInstance(tmp_path / "state")
+    instance = SingleInstance(tmp_path / "state")
     for _ in range(2):
-        assert one.claim() is Start.FIRST
-        one.release()
+        assert instance.claim() is Start.FIRST
+        instance.release()
 
 
 def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
@@ -117,11 +117,11 @@ def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
     assert killed.found() == "first"
     killed.end(signal.SIGKILL)
     assert (tmp_path / "state" / "safelight.lock").exists()
-    one = SingleInstance(tmp_path / "state")
-    assert one.claim() is Start.FIRST
-    with qtbot.waitSignal(one.opened, timeout=PATIENCE_MS):
+    instance = SingleInstance(tmp_path / "state")
+    assert instance.claim() is Start.FIRST
+    with qtbot.waitSignal(instance.opened, timeout=PATIENCE_MS):
         other_start(tmp_path / "state", "/a")
-    one.release()
+    instance.release()
 
 
 @pytest.mark.usefixtures("impatient")
@@ -139,9 +139,9 @@ def test_a_lock_of_a_running_process_holds_whatever_its_age(
     os.utime(lock, (at, at))
     assert SingleInstance(tmp_path / "state").claim() is Start.NOT_ANSWERING
     running.end(signal.SIGKILL)
-    one = SingleInstance(tmp_path / "state")
-    assert one.claim() is Start.FIRST
-    one.release()
+    instance = SingleInstance(tmp_path / "state")
+    assert instance.claim() is Start.FIRST
+    instance.release()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are protected differently there")
@@ -204,14 +204,14 @@ def test_a_message_of_a_killed_start_is_forgotten(tmp_path: Path, qapp: object) 
         path = messages / f"{name}.json"
         path.write_bytes(message(f"/{name}"))
         os.utime(path, (time.time() - age_s, time.time() - age_s))
-    one = SingleInstance(tmp_path / "state")
+    instance = SingleInstance(tmp_path / "state")
     opened: list[tuple[str, ...]] = []
-    one.opened.connect(opened.append)
-    assert one.claim() is Start.FIRST
+    instance.opened.connect(opened.append)
+    assert instance.claim() is Start.FIRST
     # One that waits for its answer at this moment is heard.
     assert opened == [("/new",)]
     assert list(messages.iterdir()) == []
-    one.release()
+    instance.release()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Unix permissions")

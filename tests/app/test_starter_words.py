@@ -20,9 +20,9 @@ from tests.app.supervised import QUICK, fake_command
 
 def found(prompt: str) -> list[str]:
     unknown = unknown_words(prompt)
-    for one in unknown:
-        assert prompt[one.position : one.position + len(one.word)] == one.word
-    return [one.word for one in unknown]
+    for word in unknown:
+        assert prompt[word.position : word.position + len(word.word)] == word.word
+    return [word.word for word in unknown]
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_a_text_without_end_has_an_end() -> None:
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    yield staged
+    staged.end()
 
 
 def test_words_are_told_of_after_a_pause_and_go_at_once(staged: Staged) -> None:

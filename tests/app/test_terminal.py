@@ -35,9 +35,9 @@ def screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     monkeypatch.setenv("COLUMNS", "200")
     # Nothing is drawn but what the test asks for.
     monkeypatch.setattr("app.cli.terminal._TICK_S", 1e6)
-    one = Screen(capsys)
-    yield one
-    one.reporter.close()
+    screen = Screen(capsys)
+    yield screen
+    screen.reporter.close()
 
 
 def begin(screen: Screen, phase: Phase, estimate: PhaseEstimate | None = None) -> None:

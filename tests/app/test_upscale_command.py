@@ -77,7 +77,9 @@ def test_json_tells_each_picture_and_what_enlarged_it(
     arguments = ["upscale", str(source), str(other), "--model", str(model), "--scale", "3", *CPU]
     assert run([*arguments, "--output", str(tmp_path / "made"), "--json"]) == 0
     found = told(capsys)
-    assert [(one["path"], one["width"], one["height"]) for one in found["images"]] == [
+    assert [
+        (upscaled["path"], upscaled["width"], upscaled["height"]) for upscaled in found["images"]
+    ] == [
         (str(tmp_path / "made" / "cat-upscaled.png"), 72, 60),
         (str(tmp_path / "made" / "dog-upscaled.png"), 27, 21),
     ]
@@ -99,7 +101,7 @@ def test_a_folder_and_a_pattern_stand_for_their_pictures(
     arguments = ["upscale", *wanted, "--model", "area", "--scale", "2", "--output", str(made)]
     assert run([*arguments, "--json"]) == 0
     found = told(capsys)
-    assert [one["source"] for one in found["images"]] == [
+    assert [upscaled["source"] for upscaled in found["images"]] == [
         str(tmp_path / "cat.png"),
         str(tmp_path / "dog.png"),
     ]

@@ -29,10 +29,10 @@ def request(source: Path | str = "/pictures/cat.png", **changes: object) -> Upsc
 
 @pytest.fixture
 def stages(tmp_path: Path, qtbot: QtBot) -> Iterator[list[Staged]]:
-    made: list[Staged] = []
-    yield made
-    for one in made:
-        one.end()
+    sessions: list[Staged] = []
+    yield sessions
+    for session in sessions:
+        session.end()
 
 
 def begin(stages: list[Staged], folder: Path, bot: QtBot, plan: Plan | None = None) -> Staged:

@@ -93,9 +93,9 @@ def test_a_damaged_list_begins_anew_and_all_is_kept(tmp_path: Path, content: str
 
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
-    one = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
-    yield one
-    one.end()
+    staged = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    yield staged
+    staged.end()
 
 
 def test_the_session_lists_what_its_jobs_have(staged: Staged) -> None:

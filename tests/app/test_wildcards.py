@@ -24,9 +24,9 @@ def store(tmp_path: Path) -> Iterator[WildcardStore]:
 def test_a_list_is_written_read_and_deleted(store: WildcardStore, qtbot: QtBot) -> None:
     store.write("animals/cats", "tabby\n\n# not this\nblack\n")
     qtbot.waitUntil(lambda: store.names == ("animals/cats",), timeout=PATIENCE_MS)
-    one = store.find("animals/cats")
-    assert one is not None
-    assert one.entries == ("tabby", "black")
+    cats = store.find("animals/cats")
+    assert cats is not None
+    assert cats.entries == ("tabby", "black")
     trashed: list[Trashed] = []
     store.trashed.connect(trashed.append)
     store.delete("animals/cats")

@@ -22,14 +22,14 @@ def _own_network(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[re
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
-    with running(FaultyServer(CONTENT)) as one:
-        yield one
+    with running(FaultyServer(CONTENT)) as server:
+        yield server
 
 
 @pytest.fixture
 def mirror() -> Iterator[FaultyServer]:
-    with running(FaultyServer(CONTENT)) as one:
-        yield one
+    with running(FaultyServer(CONTENT)) as mirror:
+        yield mirror
 
 
 @pytest.fixture(scope="session")

@@ -47,9 +47,9 @@ class Listed:
 @contextmanager
 def started(tmp_path: Path, terms: Terms = QUICK) -> Generator[Listed]:
     """Run a list until the block ends, as a session does."""
-    one = Listed(tmp_path, terms)
-    one.downloads.start()
+    listed = Listed(tmp_path, terms)
+    listed.downloads.start()
     try:
-        yield one
+        yield listed
     finally:
-        one.downloads.close()
+        listed.downloads.close()

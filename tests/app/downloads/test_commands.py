@@ -50,10 +50,10 @@ class Window:
 
 @pytest.fixture
 def window(tmp_path: Path, qtbot: QtBot) -> Iterator[Window]:
-    one = Window(tmp_path / "state", qtbot)
-    one.commands.start()
-    yield one
-    one.commands.close()
+    window = Window(tmp_path / "state", qtbot)
+    window.commands.start()
+    yield window
+    window.commands.close()
 
 
 def test_progress_is_told_on_the_windows_thread(

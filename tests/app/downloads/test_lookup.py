@@ -105,8 +105,14 @@ def never() -> bool:
     ],
 )
 def test_links_are_read_as_people_copy_them(text: str, found: tuple[str, ...]) -> None:
-    one = link(text)
-    assert (one.site.value, one.model, one.version, one.repository, one.file) == found
+    parsed = link(text)
+    assert (
+        parsed.site.value,
+        parsed.model,
+        parsed.version,
+        parsed.repository,
+        parsed.file,
+    ) == found
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def test_a_page_of_civitai_says_what_its_file_is(sites: Sites) -> None:
         ),
     )
     assert json.loads(page.card)["baseModel"] == "Illustrious"
-    assert {one.host for one in sites.server.asked} == {"civitai.com"}
+    assert {request.host for request in sites.server.asked} == {"civitai.com"}
 
 
 def test_a_download_link_of_civitai_leads_to_its_version_of_the_model(sites: Sites) -> None:
@@ -178,7 +184,7 @@ def test_a_download_link_of_civitai_leads_to_its_version_of_the_model(sites: Sit
     page = look_up(link("https://civitai.com/api/download/models/11"), never)
     assert page.title.endswith("v1")
     assert page.files[0].kind is ModelKind.LORA
-    assert [one.path for one in sites.server.asked] == [
+    assert [request.path for request in sites.server.asked] == [
         "/api/v1/model-versions/11",
         f"/api/v1/models/{MODEL}",
     ]
@@ -261,7 +267,7 @@ def test_the_host_that_would_send_a_file_is_found_without_being_asked(sites: Sit
     sites.server.script = [redirect("https://cdn.test/x?signed=1")]
     file = OfferedFile(name="a.safetensors", url="https://files.test/a.safetensors")
     assert sender_of(file, never).host == "cdn.test"
-    assert [one.host for one in sites.server.asked] == ["files.test"]
+    assert [request.host for request in sites.server.asked] == ["files.test"]
     sites.server.script = [redirect("https://cdn.test/x")]
     assert whole_size(file, ("cdn.test", "files.test"), never) == len(CONTENT)
     # Without the person's word the other host is not asked.
@@ -282,7 +288,7 @@ def test_a_file_that_was_moved_on_its_host_is_traced_to_the_one_that_sends_it(
     )
     sender = sender_of(file, never)
     assert sender.host == "cdn.test"
-    assert [(one.host, one.path) for one in sites.server.asked] == [
+    assert [(request.host, request.path) for request in sites.server.asked] == [
         ("files.test", "/a.safetensors"),
         ("files.test", "/new/mix/resolve/main/a.safetensors"),
     ]
@@ -344,7 +350,7 @@ def test_a_key_goes_to_its_own_host_and_no_further(sites: Sites, tmp_path: Path)
     source = source_of(page.files[0], (sender.host,))
     path = fetch(source, tmp_path, on_progress=lambda _: None, cancelled=never, terms=terms)
     assert path.read_bytes() == CONTENT
-    keys = {(one.host, one.headers.get("authorization")) for one in sites.server.asked}
+    keys = {(request.host, request.headers.get("authorization")) for request in sites.server.asked}
     assert keys == {("civitai.com", "Bearer secret"), ("cdn.test", None)}
 
 

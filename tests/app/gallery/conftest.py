@@ -69,8 +69,8 @@ class Opened:
 
 @pytest.fixture
 def gallery(tmp_path: Path, qtbot: QtBot) -> Iterator[Opened]:
-    one = Opened(tmp_path, qtbot)
-    yield one
-    one.index.close()
-    del one
+    gallery = Opened(tmp_path, qtbot)
+    yield gallery
+    gallery.index.close()
+    del gallery
     gc.collect()

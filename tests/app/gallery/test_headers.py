@@ -74,9 +74,9 @@ def test_pixels_after_a_long_equal_beginning_make_another_identity(tmp_path: Pat
         body = b"".join(chunk(b"IDAT", part) for part in parts)
         return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + body + chunk(b"IEND", b"")
 
-    one = of_bytes(tmp_path / "one.png", large(b"\1"))
+    header = of_bytes(tmp_path / "one.png", large(b"\1"))
     other = of_bytes(tmp_path / "other.png", large(b"\2"))
-    assert one.identity != other.identity
+    assert header.identity != other.identity
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from app.gallery.thumbnails import FILE, ThumbnailFiles
 
 @pytest.fixture
 def files(tmp_path: Path) -> Iterator[ThumbnailFiles]:
-    one = ThumbnailFiles(tmp_path / "thumbnails")
-    yield one
-    one.close()
+    files = ThumbnailFiles(tmp_path / "thumbnails")
+    yield files
+    files.close()
 
 
 def picture(path: Path, side: int = 800, colour: int = 0) -> GalleryRow:

@@ -45,8 +45,8 @@ def store(tmp_path: Path) -> PackStore:
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
-    with running(FaultyServer(b"")) as one:
-        yield one
+    with running(FaultyServer(b"")) as server:
+        yield server
 
 
 def served(server: FaultyServer, folder: Path, version: str = "1.0") -> Pack:
@@ -73,9 +73,9 @@ def test_a_pack_is_downloaded_unpacked_tried_and_active(
     assert store.active() == {"tiny": "tiny-1.0"}
     assert store.damaged_files("tiny-1.0", outcome.pack) == ()
     assert {file.path for file in outcome.pack.files} == set(files_of("1.0"))
-    assert list(dict.fromkeys(one.stage for one in seen)) == list(Stage)
+    assert list(dict.fromkeys(progress.stage for progress in seen)) == list(Stage)
     for stage, total in ((Stage.DOWNLOAD, pack.download_bytes), (Stage.UNPACK, pack.disk_bytes)):
-        done = [one.done for one in seen if one.stage is stage]
+        done = [progress.done for progress in seen if progress.stage is stage]
         assert done == sorted(done)
         assert done[-1] == total
     assert names_in(store.folder) == {"tiny-1.0"}

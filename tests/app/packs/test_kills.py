@@ -27,6 +27,6 @@ def test_an_installation_that_is_killed_at_any_line_leaves_a_whole_pack_active(
     assert states[-1] == ("tiny-1.1", ("tiny-1.0", "tiny-1.1"))
     # Another attempt always ends well, and clears what the killed one left.
     end = {"active": "tiny-1.1", "damaged": [], "there": ["tiny-1.0", "tiny-1.1"], "problems": []}
-    then = [line["then"] for line in lines if "then" in line]
-    assert len(then) > (20 if every == 1 else 10)
-    assert [one for one in then if one != end] == []
+    after_retries = [line["then"] for line in lines if "then" in line]
+    assert len(after_retries) > (20 if every == 1 else 10)
+    assert [state for state in after_retries if state != end] == []

@@ -97,8 +97,8 @@ def test_editors_of_windows_may_mark_the_encoding(tmp_path: Path) -> None:
 def test_a_new_file_explains_every_setting_and_changes_none(tmp_path: Path) -> None:
     text = new_text()
     assert read(tmp_path, text).settings == USUAL
-    for one in stated().values():
-        assert f"\n# {one.name} = " in text
+    for setting in stated().values():
+        assert f"\n# {setting.name} = " in text
     # Every line of a comment is an example that can be used.
     lines = [line.removeprefix("# ") for line in text.splitlines() if " = " in line]
     assert read(tmp_path, "\n".join(lines)).refused == ()

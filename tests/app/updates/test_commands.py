@@ -37,18 +37,18 @@ def stage(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Stage]:
     """Make the session of a version whose tree this is."""
-    made: list[Staged] = []
+    sessions: list[Staged] = []
     monkeypatch.setenv(PLACE_VARIABLE, str(publisher.folder))
     monkeypatch.setenv(KEYS_VARIABLE, public_key(key))
 
     def make(tree: Path) -> Staged:
         monkeypatch.setattr(session_module, "own_tree", lambda: read_tree(str(tree)))
-        made.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
-        return made[-1]
+        sessions.append(Staged(tmp_path, qtbot, fake_command(Plan()), QUICK))
+        return sessions[-1]
 
     yield make
-    for one in made:
-        one.end()
+    for session in sessions:
+        session.end()
 
 
 def wait_for(staged: Staged, stage: UpdateStage) -> UpdateCommands:

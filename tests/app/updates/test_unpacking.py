@@ -118,7 +118,9 @@ def outside(folder: Path, above: Path) -> set[Path]:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_archive_writes_nothing_outside(name: str, folder: Path, tmp_path: Path) -> None:
-    archive = tar(tmp_path / "a.tar.xz", *((one, b"x" * one.isfile()) for one in HOSTILE[name]))
+    archive = tar(
+        tmp_path / "a.tar.xz", *((member, b"x" * member.isfile()) for member in HOSTILE[name])
+    )
     before = outside(folder, tmp_path)
     with pytest.raises(ArchiveError):
         unpack(archive, folder, ROOM, never)
