@@ -38,7 +38,7 @@ CARDS = [
 
 types = pytest.mark.parametrize("dtype", QUANTIZED)
 every_card = pytest.mark.parametrize(
-    ("backend", "device"), CARDS, ids=[f"{one.name} {device.name}" for one, device in CARDS]
+    ("backend", "device"), CARDS, ids=[f"{backend.name} {device.name}" for backend, device in CARDS]
 )
 
 
@@ -79,7 +79,7 @@ def error_of(backend: Backend, device: Device, precision: Precision, weight: Fil
 @pytest.mark.parametrize("precision", [Precision.F32, Precision.BF16, Precision.INT8])
 def test_openvino_computes_with_blocks(precision: Precision, dtype: DType, tmp_path: Path) -> None:
     backend = OpenVinoBackend()
-    device = next(one for one in backend.probe() if one.id == "cpu")
+    device = next(device for device in backend.probe() if device.id == "cpu")
     if precision not in device.precisions:
         pytest.skip(f"this processor has no instructions for {precision}")
     weight = written(tmp_path, blocks(dtype, (48, 512)))
@@ -97,7 +97,7 @@ def test_openvino_computes_with_blocks(precision: Precision, dtype: DType, tmp_p
 def test_torch_computes_with_blocks(precision: Precision, dtype: DType, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     backend = TorchBackend()
-    device = next(one for one in backend.probe() if one.id == "cpu")
+    device = next(device for device in backend.probe() if device.id == "cpu")
     weight = written(tmp_path, blocks(dtype, (48, 512)))
     limit = TOLERANCES[precision] + ROUNDED.get(dtype, 0)
     assert error_of(backend, device, precision, weight) < limit

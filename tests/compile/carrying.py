@@ -76,6 +76,6 @@ class CarryingBackend(CpuBackend):
             raise RefitError("these weights cannot be replaced")
         carried: Mapping[str, WeightRef] = read_index(artifact.folder / _WEIGHTS).tensors
         changed = {name: graph.weights[name] for name in graph.changed}
-        assert all(isinstance(one, ComputedArray) for one in changed.values())
+        assert all(isinstance(ref, ComputedArray) for ref in changed.values())
         graph = replace(graph, weights={**carried, **changed}, changed=frozenset())
         return super().load(graph, None, device, progress, cancel)

@@ -300,10 +300,10 @@ def test_the_cap_is_kept_and_the_least_recently_used_go_first(bench: Bench) -> N
     for path, age in ages.items():
         os.utime(path / MANIFEST, (1e9 + age, 1e9 + age))
     bench.numbers(checkpoints[1])  # used: now the last to go
-    one = max(entry.bytes for entry in bench.store.listed())
+    largest = max(entry.bytes for entry in bench.store.listed())
     # What is expected of one that is not there yet.
     room = PLAN_BYTES + checkpoints[0].weights.elements * Precision.F32.dtype.itemsize
-    store = ArtifactStore(bench.cache / "compiled", cap_bytes=2 * one + room)
+    store = ArtifactStore(bench.cache / "compiled", cap_bytes=2 * largest + room)
     bench.numbers(checkpoints[3], store=store)
     kept = {entry.checkpoint for entry in bench.store.listed()}
     assert kept == {"1", "2", "3"}

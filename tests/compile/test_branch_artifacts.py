@@ -65,7 +65,7 @@ def test_merged_weights_have_an_artifact_of_their_own(network: Network, tmp_path
         return replace(network, weights=network.weights.patched("lora", {name: [patch]}))
 
     names = {
-        compiler.prepared(one, Precision.F32).artifact_name()
-        for one in (network, merged(0.5), merged(0.6))
+        compiler.prepared(variant, Precision.F32).artifact_name()
+        for variant in (network, merged(0.5), merged(0.6))
     }
     assert len(names) == 3

@@ -309,7 +309,7 @@ def test_weights_are_read_in_place_only_where_the_runtime_can(
     made = network(tmp_path, DType.F16)
     mapped = loading.load(made, F32, WeightPlacement.IN_PLACE)
     assert all(isinstance(ref, FileSlice) for ref in mapped.values())
-    matrices = {name for name, one in made.weights.items() if len(one.shape) == 2}
+    matrices = {name for name, weight in made.weights.items() if len(weight.shape) == 2}
     assert matrices
     assert loading.backend.graphs[-1].in_place == (matrices if reads else set())
     prepared = loading.compiler.prepared(made, F32)

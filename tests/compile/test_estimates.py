@@ -103,10 +103,10 @@ def test_estimates_outlive_the_process(tmp_path: Path) -> None:
 
 def test_two_processes_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
     path = tmp_path / "durations.json"
-    one, other = Estimates(path), Estimates(path)
-    one.note(work(), 10.0)
+    estimates, other = Estimates(path), Estimates(path)
+    estimates.note(work(), 10.0)
     other.note(work(kind=Kind("decode")), 3.0)
-    one.save()
+    estimates.save()
     other.save()
     both = Estimates(path)
     assert both.expect(work()) == pytest.approx(10)

@@ -29,8 +29,8 @@ def results(size: int = 8, seed: int = 0) -> Results:
 
 def same(found: Results | None, expected: Results) -> bool:
     return found is not None and all(
-        found[name].dtype == one.dtype and np.array_equal(found[name], one)
-        for name, one in expected.items()
+        found[name].dtype == array.dtype and np.array_equal(found[name], array)
+        for name, array in expected.items()
     )
 
 
@@ -39,15 +39,15 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_results_that_were_used_last_stay_in_memory() -> None:
-    one = results()
-    kept = KeptResults(memory_bytes=2 * sum(array.nbytes for array in one.values()))
+    encoded = results()
+    kept = KeptResults(memory_bytes=2 * sum(array.nbytes for array in encoded.values()))
     for given in ("first", "second"):
-        kept.put(ENCODER, given, one)
-    assert kept.get(ENCODER, "first") is one
+        kept.put(ENCODER, given, encoded)
+    assert kept.get(ENCODER, "first") is encoded
     assert kept.get(ANOTHER, "first") is None
-    kept.put(ENCODER, "third", one)
+    kept.put(ENCODER, "third", encoded)
     assert kept.get(ENCODER, "second") is None
-    assert kept.get(ENCODER, "first") is kept.get(ENCODER, "third") is one
+    assert kept.get(ENCODER, "first") is kept.get(ENCODER, "third") is encoded
 
 
 def test_another_process_finds_them(tmp_path: Path) -> None:

@@ -83,16 +83,16 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def test_loras_share_the_artifact_of_the_checkpoint(bench: Bench) -> None:
-    one = bench.patched("one", 0.5, _LINEAR)
-    two = bench.patched("two", -0.7, _LINEAR, _CONVOLUTION)
-    found = [bench.numbers(network) for network in (bench.network, one, two)]
+    first = bench.patched("one", 0.5, _LINEAR)
+    second = bench.patched("two", -0.7, _LINEAR, _CONVOLUTION)
+    found = [bench.numbers(network) for network in (bench.network, first, second)]
     assert bench.backend.compiled == ["denoiser"]
     assert [names for _, names in bench.backend.replaced] == [
         frozenset(),
         {_LINEAR},
         {_LINEAR, _CONVOLUTION},
     ]
-    for network, numbers in zip((bench.network, one, two), found, strict=True):
+    for network, numbers in zip((bench.network, first, second), found, strict=True):
         np.testing.assert_array_equal(numbers, bench.merged(network))
     assert not np.array_equal(found[0], found[1])
     assert not np.array_equal(found[1], found[2])
@@ -122,8 +122,8 @@ def test_the_session_of_another_lora_is_another_one(bench: Bench) -> None:
         bench.compiler().prepared(network, Precision.F32)
         for network in (bench.network, bench.patched("a", 0.5, _LINEAR))
     ]
-    assert len({one.artifact_name() for one in prepared}) == 1
-    assert len({one.identity() for one in prepared}) == 2
+    assert len({prepared_network.artifact_name() for prepared_network in prepared}) == 1
+    assert len({prepared_network.identity() for prepared_network in prepared}) == 2
 
 
 def test_another_checkpoint_has_an_artifact_of_its_own(bench: Bench, tmp_path: Path) -> None:

@@ -108,9 +108,9 @@ def expected(given: Mapping[str, Array]) -> Array:
 @pytest.mark.parametrize("contexts", [1, 2, 3, 4, 7])
 def test_other_numbers_of_prompts_run_in_parts(contexts: int) -> None:
     loader = Loader()
-    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    sized = session(loader, batch=1, contexts=2, height=8, tokens=3)
     given = feeds(1, contexts)
-    np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
+    np.testing.assert_allclose(sized.run(given)["prediction"], expected(given), rtol=1e-6)
     (loaded,) = loader.loaded
     assert loaded.runs == (contexts + 1) // 2
 
@@ -144,11 +144,11 @@ def test_rows_that_are_picked_are_padded_and_not_parted(
         return SessionFor(loaded[-1], ShapeProfile(exact))
 
     first = load({"contexts": 2, "tokens": 3, "rows": 2}, _Nobody())  # pyright: ignore[reportArgumentType]
-    one = SizedSession(Picking.inputs, Picking.outputs, load, first)
+    sized = SizedSession(Picking.inputs, Picking.outputs, load, first)
     context = np.random.default_rng(0).standard_normal((contexts, 3), np.float32)
     given = {"context": context, "row_contexts": np.array(rows, np.int64)}
-    np.testing.assert_array_equal(one.run(given)["control"], context[list(rows)])
-    left = one.run_on_device(given)["control"]
+    np.testing.assert_array_equal(sized.run(given)["control"], context[list(rows)])
+    left = sized.run_on_device(given)["control"]
     np.testing.assert_array_equal(left.numpy(), context[list(rows)])
     assert len(loaded) == loads
 
@@ -158,76 +158,76 @@ def test_rows_that_are_picked_are_padded_and_not_parted(
 )
 def test_other_sizes_are_loaded_once(other: dict[str, Array]) -> None:
     loader = Loader()
-    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    sized = session(loader, batch=1, contexts=2, height=8, tokens=3)
     usual = feeds(1, 2)
     for given in (usual, other, usual, other):
-        np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
+        np.testing.assert_allclose(sized.run(given)["prediction"], expected(given), rtol=1e-6)
     assert [loaded.runs for loaded in loader.loaded] == [2, 2]
-    one.close()
+    sized.close()
     assert all(loaded.closed for loaded in loader.loaded)
 
 
 def test_sizes_that_nobody_knew_before(  # as of a network that does not say
 ) -> None:
     loader = Loader()
-    one = session(loader)
+    sized = session(loader)
     assert loader.loaded == []
     given = feeds(1, 2)
-    np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
+    np.testing.assert_allclose(sized.run(given)["prediction"], expected(given), rtol=1e-6)
     assert loader.loaded[0].sizes == {"batch": 1, "height": 8, "contexts": 2, "tokens": 3}
 
 
 def test_a_pinned_input_is_handed_once_to_each_session_that_runs() -> None:
     loader = Loader()
-    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    sized = session(loader, batch=1, contexts=2, height=8, tokens=3)
     given = feeds(1, 2)
-    one.pin("context", given["context"])
+    sized.pin("context", given["context"])
     for _ in range(3):
-        result = one.run({"sample": given["sample"]})["prediction"]
+        result = sized.run({"sample": given["sample"]})["prediction"]
         np.testing.assert_allclose(result, expected(given), rtol=1e-6)
     assert loader.loaded[0].pins == 1
     # Another array of another size, and then the first one again.
     more = feeds(1, 5)
-    one.pin("context", more["context"])
-    result = one.run({"sample": more["sample"]})["prediction"]
+    sized.pin("context", more["context"])
+    result = sized.run({"sample": more["sample"]})["prediction"]
     np.testing.assert_allclose(result, expected(more), rtol=1e-6)
-    one.pin("context", given["context"])
-    result = one.run({"sample": given["sample"]})["prediction"]
+    sized.pin("context", given["context"])
+    result = sized.run({"sample": given["sample"]})["prediction"]
     np.testing.assert_allclose(result, expected(given), rtol=1e-6)
 
 
 def test_to_cancel_ends_every_session_and_those_that_come() -> None:
     loader = Loader()
-    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
-    one.cancel()
+    sized = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    sized.cancel()
     with pytest.raises(RunCancelled):
-        one.run(feeds(1, 2))
+        sized.run(feeds(1, 2))
     with pytest.raises(RunCancelled):
-        one.run(feeds(1, 2, height=16))
+        sized.run(feeds(1, 2, height=16))
     assert len(loader.loaded) == 1
 
 
 def test_to_cancel_stops_what_is_being_loaded() -> None:
     began, stopped = Event(), Event()
-    one: SizedSession
+    sized: SizedSession
 
     def wait() -> None:
-        with one.calling(stopped.set):
+        with sized.calling(stopped.set):
             began.set()
             assert stopped.wait(60)
 
-    one = session(Loader(wait))
+    sized = session(Loader(wait))
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            one.run(feeds(1, 2))
+            sized.run(feeds(1, 2))
         except RunCancelled as error:
             failures.append(error)
 
     running = Thread(target=run)
     running.start()
     assert began.wait(60)
-    one.cancel()
+    sized.cancel()
     running.join()
     assert len(failures) == 1

@@ -49,8 +49,8 @@ def bench(tmp_path: Path) -> Bench:
 def contestants(bench: Bench) -> Iterator[list[Contestant]]:
     both: list[Contestant] = []
     yield both
-    for one in both:
-        one.end()
+    for contestant in both:
+        contestant.end()
 
 
 def test_the_second_waits_for_the_first(bench: Bench, contestants: list[Contestant]) -> None:

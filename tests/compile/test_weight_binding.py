@@ -101,7 +101,7 @@ def test_a_patched_network_makes_the_copy_that_its_checkpoint_uses(patching: Pat
     before = patching.copies.listed()
     plain = patching.bound(patching.base, WeightPlacement.MEMORY)
     assert all(isinstance(ref, FileSlice) for ref in plain.values())
-    assert [one.name for one in patching.copies.listed()] == [one.name for one in before]
+    assert [copy.name for copy in patching.copies.listed()] == [copy.name for copy in before]
 
 
 def test_a_copy_that_is_written_beside_has_no_patches(patching: Patching) -> None:
@@ -124,7 +124,7 @@ def _written(patching: Patching) -> list[str]:
     while not patching.copies.listed():
         assert monotonic() < deadline
         sleep(0.001)
-    return [one.name for one in patching.copies.listed()]
+    return [copy.name for copy in patching.copies.listed()]
 
 
 def test_in_memory_only_what_is_used_is_computed(patching: Patching) -> None:
@@ -147,8 +147,8 @@ def test_weights_that_need_no_conversion_stay_by_reference(
     assert patching.listed() == 0
     prepared = patching.compiler.prepared(patching.network(1.0), BF16)
     assert prepared.preparation() is Preparation.LOAD
-    one = patching.arrays[PATCHED].size * DType.BF16.itemsize
-    assert prepared.weight_bytes() == patching.base.weights.elements * 2 + one
+    patched_bytes = patching.arrays[PATCHED].size * DType.BF16.itemsize
+    assert prepared.weight_bytes() == patching.base.weights.elements * 2 + patched_bytes
 
 
 def test_a_difference_that_is_no_number_is_refused_with_a_copy_too(

@@ -106,7 +106,7 @@ def test_a_job_that_cannot_fit_even_streamed_is_told() -> None:
 
 
 def test_a_device_that_streams_nothing_has_no_such_plan() -> None:
-    parts = (replace(one, in_place=None) for one in (DENOISER, VAE, TEXT))
+    parts = (replace(component, in_place=None) for component in (DENOISER, VAE, TEXT))
     denoiser, vae, text = parts
     plain = replace(NEEDS, denoiser=denoiser, vae=vae, text_encoder=text)
     least = plan(device=1, needs=plain)

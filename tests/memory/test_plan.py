@@ -279,7 +279,7 @@ def test_tiles_that_are_asked_for_are_counted() -> None:
         )
         for tile in (0, 72**2, 200**2)
     )
-    assert [one.tiles for one in (whole, small, large)] == [False, True, True]
+    assert [memory_plan.tiles for memory_plan in (whole, small, large)] == [False, True, True]
     assert small.peak_bytes < large.peak_bytes < whole.peak_bytes
 
 
@@ -313,8 +313,8 @@ def test_control_networks_are_held_with_the_denoiser() -> None:
         chosen = plan_memory(wanted, pictures=1, more_jobs=False, free_bytes=10**12, limit_bytes=0)
         return chosen.peak_bytes
 
-    one, two = lowest(network) - lowest(), lowest(network, network) - lowest(network)
-    assert one == two == 720 * MB
+    first, second = lowest(network) - lowest(), lowest(network, network) - lowest(network)
+    assert first == second == 720 * MB
 
 
 @pytest.mark.parametrize("more_jobs", [False, True])

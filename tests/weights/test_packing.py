@@ -34,7 +34,7 @@ def unpacked(weight: FileWeight, element: DType = DType.F32, form: BlockForm = F
     packing = packing_of(weight, form)
     assert packing is not None
     packed = {field: PackedWeight(weight, packing, field, element) for field in Field}
-    fields = {field: one.read() for field, one in packed.items()}
+    fields = {field: packed_weight.read() for field, packed_weight in packed.items()}
     assert {fields[Field.SCALES].dtype, fields[Field.ZEROS].dtype} == {element.numpy}
     for field in (Field.SCALES, Field.ZEROS):
         fields[field] = fields[field].astype(np.float32)
@@ -154,7 +154,7 @@ def test_the_run_of_a_joined_block_with_the_larger_scale_keeps_its_numbers(tmp_p
     assert packing is not None
     scales = PackedWeight(weight, packing, Field.SCALES).read().reshape(-1, 2)
     larger = np.abs(scales).argmax(axis=1)[:, None, None]
-    kept, exact = (np.take_along_axis(one, larger, axis=1) for one in (found, numbers))
+    kept, exact = (np.take_along_axis(values, larger, axis=1) for values in (found, numbers))
     assert (kept == exact).all()
     assert (found != numbers).mean() > 0.3
 

@@ -185,7 +185,7 @@ def test_a_file_that_is_gone_is_named(files: Files) -> None:
 def test_a_kernel_with_its_channels_last_is_another_weight(files: Files) -> None:
     plain = replace(files.slices["b"], shape=(3, 2, 2, 1))
     digests = {
-        WeightSet(CONTENT, {"b": one}).digest()
-        for one in (plain, replace(plain, channels_last=True))
+        WeightSet(CONTENT, {"b": kernel}).digest()
+        for kernel in (plain, replace(plain, channels_last=True))
     }
     assert len(digests) == 2

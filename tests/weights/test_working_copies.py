@@ -244,8 +244,8 @@ def test_a_copy_is_written_beside_from_what_is_converted_already(
     copies.make("at once", weights, DType.BF16, ignore)
     ample.make_beside("beside", bound, DType.BF16)
     until(lambda: ample.find("beside", weights) is not None)
-    one, other = (copies.folder / f"{name}.safetensors" for name in ("at once", "beside"))
-    assert one.read_bytes() == other.read_bytes()
+    at_once, beside = (copies.folder / f"{name}.safetensors" for name in ("at once", "beside"))
+    assert at_once.read_bytes() == beside.read_bytes()
 
 
 def test_an_abandoned_copy_leaves_no_file_and_releases_its_weights(

@@ -135,7 +135,7 @@ def test_an_adapter_that_draws_and_computes_is_listed_once() -> None:
     top = factory(lists)
     assert dxcore.adapters_of(_PLACE(top.place)) == (CARD,)
     assert both.released == 2
-    assert [one.released for one in lists.values()] == [1, 1]
+    assert [adapter_list.released for adapter_list in lists.values()] == [1, 1]
 
 
 def test_a_property_that_an_adapter_lacks_is_zero_or_unknown() -> None:

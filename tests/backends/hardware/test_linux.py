@@ -77,7 +77,7 @@ def test_a_model_the_driver_does_not_know_keeps_its_name(tmp_path: Path) -> None
     folder = tmp_path / "proc/driver/nvidia/gpus/0000:00:08.0"
     folder.mkdir(parents=True)
     (folder / "information").write_text("Model: \t\t Unknown\nBus Location: \t 0000:00:08.0\n")
-    assert [one.name for one in found(tmp_path)] == ["NVIDIA 10de:1d01"]
+    assert [adapter.name for adapter in found(tmp_path)] == ["NVIDIA 10de:1d01"]
 
 
 def test_an_intel_cards_memory_is_read_from_its_render_node(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_only_displays_and_amds_accelerators_are_adapters(tmp_path: Path) -> Non
     add_function(tmp_path, "0000:02:00.0", "8086", "7d1d", "120000", "intel_vpu")
     add_function(tmp_path, "0000:03:00.0", "10de", "22bd", "040300", "snd_hda_intel")
     add_function(tmp_path, "0000:04:00.0", "10de", "2330", "030200", "nvidia")
-    assert [one.address for one in found(tmp_path)] == ["0000:01:00.0", "0000:04:00.0"]
+    assert [adapter.address for adapter in found(tmp_path)] == ["0000:01:00.0", "0000:04:00.0"]
 
 
 def test_an_instinct_card_has_its_product_name(tmp_path: Path) -> None:

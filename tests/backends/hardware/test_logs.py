@@ -415,7 +415,7 @@ def test_the_architecture_of_a_card_beside_an_apu(tmp_path: Path) -> None:
 
 def test_torchruntime_agrees_about_these_machines() -> None:
     for name, (_, expected) in LINUX.items():
-        ids = {one.pci for one in expected if one.pci}
+        ids = {entry.pci for entry in expected if entry.pci}
         assert database_differences(expected, torchruntime_entries(ids)) == (), name
 
 

@@ -87,7 +87,7 @@ def test_any_files_of_a_linux_machine_give_adapters(
         read = linux.read(root)
         found = linux.describe(read, Nvml(), {}, HOST)
     assert len(found) >= len(read.adapters)
-    assert all(one.memory_free is None or one.memory_free >= 0 for one in found)
+    assert all(adapter.memory_free is None or adapter.memory_free >= 0 for adapter in found)
 
 
 @given(text=texts)

@@ -78,11 +78,11 @@ def test_host_memory_limits_the_memory_of_integrated_graphics() -> None:
 
 def test_a_driver_that_was_taken_out_with_its_card_is_not_listed() -> None:
     old = parse_entry({"DriverDesc": "Radeon", "MatchingDeviceId": r"PCI\VEN_1002&DEV_67DF"})
-    assert [one.name for one in describe((CARD,), (old,))] == [CARD.description]
+    assert [adapter.name for adapter in describe((CARD,), (old,))] == [CARD.description]
 
 
 def test_windows_stand_in_for_a_missing_driver_is_reported() -> None:
-    names = [one.name for one in describe((SOFTWARE,), (BASIC_ENTRY,))]
+    names = [adapter.name for adapter in describe((SOFTWARE,), (BASIC_ENTRY,))]
     assert names == ["Microsoft Basic Render Driver", "Microsoft Basic Display Adapter"]
     # It stays in the registry after the right driver came.
     assert len(describe((CARD, SOFTWARE), (BASIC_ENTRY,))) == 2
@@ -94,7 +94,7 @@ def test_two_equal_cards_each_have_their_own_memory() -> None:
         for address, free in (("0000:01:00.0", 7 << 30), ("0000:41:00.0", 5 << 30))
     )
     found = describe((CARD, replace(CARD, luid=b"9")), (), Nvml("560.94", devices))
-    assert [(one.address, one.memory_free) for one in found] == [
+    assert [(adapter.address, adapter.memory_free) for adapter in found] == [
         ("0000:01:00.0", 7 << 30),
         ("0000:41:00.0", 5 << 30),
     ]

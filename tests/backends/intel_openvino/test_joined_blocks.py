@@ -69,7 +69,7 @@ def error(found: Array, expected: Array) -> float:
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.BF16])
 def test_every_layer_of_a_mixed_network_is_rounded(precision: Precision, tmp_path: Path) -> None:
     """Beside the numbers that the layer has: the rounding of the weights is no part of it."""
-    (device,) = [one for one in BACKEND.probe() if one.id == "cpu"]
+    (device,) = [device for device in BACKEND.probe() if device.id == "cpu"]
     if precision not in device.precisions or Precision.INT8 not in device.precisions:
         pytest.skip("this processor has no instructions for 8 bits")
     network = mixed(tmp_path)
@@ -102,7 +102,10 @@ def test_float32_is_exact_and_has_a_working_copy_of_its_own(tmp_path: Path) -> N
         session.close()
     for name in TYPES:
         assert error(found[f"{name} x"], x @ network.weights[f"{name}.weight"].read().T) < 1e-5
-    sizes = [compiler.bound_bytes(network.weights, one) for one in (Precision.F32, Precision.INT8)]
+    sizes = [
+        compiler.bound_bytes(network.weights, precision)
+        for precision in (Precision.F32, Precision.INT8)
+    ]
     # A scale of 32 bits for 32 numbers in place of two.
     assert sizes[0] - sizes[1] == OUT * IN // 32 * 4
     assert len(copies.listed()) == 2

@@ -96,7 +96,9 @@ def test_one_input_is_summed_once_for_all_products(tmp_path: Path) -> None:
     graph, _ = three_products(tmp_path, DType.Q4_K)
     weights, found = apart(graph, 32)
     nothing: dict[str, Offsets] = {}
-    models = [read_with_weights(core(), graph.model, weights, one) for one in (nothing, found)]
+    models = [
+        read_with_weights(core(), graph.model, weights, offsets) for offsets in (nothing, found)
+    ]
     kinds = [Counter(op.get_type_name() for op in model.get_ops()) for model in models]
     assert [kind["ReduceSum"] for kind in kinds] == [0, 1]
     assert [kind["MatMul"] for kind in kinds] == [3, 6]

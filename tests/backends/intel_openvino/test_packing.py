@@ -59,7 +59,7 @@ def test_results_are_those_of_a_network_that_packs_in_its_first_run(
 ) -> None:
     graph = packing(target, tmp_path)
     x = np.random.default_rng(0).standard_normal((40, SIDE), np.float32)
-    ahead, later = (target.load(one) for one in (graph, replace(graph, least_sizes={})))
+    ahead, later = (target.load(variant) for variant in (graph, replace(graph, least_sizes={})))
     assert np.array_equal(ahead.run({"x": x})["y"], later.run({"x": x})["y"])
 
 

@@ -144,7 +144,7 @@ def test_numbers_are_those_of_one_session_at_every_size(
         given = feeds(rows, seed)
         assert_equal(session.run(given), whole.run(given))
     values = session.run_on_device(feeds())
-    assert_equal({name: one.numpy() for name, one in values.items()}, whole.run(feeds()))
+    assert_equal({name: value.numpy() for name, value in values.items()}, whole.run(feeds()))
 
 
 class _BothWays:
@@ -318,11 +318,11 @@ def test_a_cancelled_session_runs_no_part(target: Target, tmp_path: Path) -> Non
 
 
 def test_a_run_is_cancelled_between_its_parts(target: Target, tmp_path: Path) -> None:
-    graph, made = layers(target, tmp_path), list[_Stopping]()
+    graph, loaded = layers(target, tmp_path), list[_Stopping]()
     session = SessionInParts(
-        graph, cut(graph, 2), lambda part: made.append(one := _Stopping(part)) or one
+        graph, cut(graph, 2), lambda part: loaded.append(stopping := _Stopping(part)) or stopping
     )
-    (first,) = (one for one in made if one.inputs[0].name == "x")
+    (first,) = (part for part in loaded if part.inputs[0].name == "x")
     first.then = session.cancel
     with pytest.raises(RunCancelled):
         session.run(feeds())
@@ -386,8 +386,8 @@ def test_a_part_that_fails_closes_the_others(target: Target, tmp_path: Path) -> 
     made = _Loads()
     with pytest.raises(BackendError, match="gone"):
         SessionInParts(graph, (first, replace(second, weights=gone)), made.load)
-    (one,) = made.sessions
-    assert is_closed(one)
+    (session,) = made.sessions
+    assert is_closed(session)
 
 
 def test_closing_frees_the_weights_of_all_parts(target: Target, tmp_path: Path) -> None:

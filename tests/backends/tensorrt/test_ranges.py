@@ -48,7 +48,7 @@ def test_a_missing_size_is_an_error() -> None:
 
 
 def test_a_profile_of_one_size_is_fixed() -> None:
-    one = {name: DimensionRange(n, n, n) for name, n in {"batch": 1, "width": 24}.items()}
-    assert is_fixed(ShapeProfile(one))
-    assert not is_fixed(ShapeProfile(one | {"width": DimensionRange(8, 24, 24)}))
+    fixed = {name: DimensionRange(n, n, n) for name, n in {"batch": 1, "width": 24}.items()}
+    assert is_fixed(ShapeProfile(fixed))
+    assert not is_fixed(ShapeProfile(fixed | {"width": DimensionRange(8, 24, 24)}))
     assert not is_fixed(PROFILE)

@@ -54,7 +54,9 @@ def _on_device(schema: Any, arguments: Any, result: Any) -> tuple[Any, ...]:
     """The tensors of a call that are on the device."""
     if schema.name in ("aten::copy_", "aten::_to_copy"):
         return (result,)
-    views = any(one.alias_info and not one.alias_info.is_write for one in schema.returns)
+    views = any(
+        returned.alias_info and not returned.alias_info.is_write for returned in schema.returns
+    )
     return () if views else (arguments, result)
 
 
@@ -62,5 +64,5 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from _tensors(one)
+        for item in value:
+            yield from _tensors(item)

@@ -177,9 +177,9 @@ def test_attention_takes_its_inputs_packed_or_not() -> None:
     ],
 )
 def test_an_unsupported_attribute_is_refused(kind, inputs: int, outputs: int, attributes) -> None:
-    one = np.ones((1, 1, 1, 1), np.float32)
+    array = np.ones((1, 1, 1, 1), np.float32)
     with pytest.raises(BackendError, match=kind):
-        computed(kind, [one] * inputs, [one] * outputs, **attributes)
+        computed(kind, [array] * inputs, [array] * outputs, **attributes)
 
 
 # --- every network ---

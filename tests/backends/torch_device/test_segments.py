@@ -68,7 +68,7 @@ def test_a_weight_of_several_segments_is_read_for_each_or_stays() -> None:
     assert all("shared" in segment.weights for segment in segments)
     some = streamed_segments(uses, sizes, 9 * KB)
     assert 0 < len(some) < 10
-    assert all("shared" not in one.weights for one in some)
+    assert all("shared" not in segment.weights for segment in some)
     assert held(some, sizes) <= 9 * KB
 
 

@@ -105,10 +105,12 @@ def test_numbers_are_the_same_and_memory_is_within_the_room(
     with LimitedMemory() as memory:
         session = loaded(graph, int(share * total))
         found = [result_of(session, feeds(cells)) for cells in (8, 8, 4)]
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for result, wanted in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(result, wanted)
     stream = session._stream
-    buffers = sum(one.memory.nbytes for one in (*stream._free, *(c.buffer for c in stream._coming)))
+    buffers = sum(
+        buffer.memory.nbytes for buffer in (*stream._free, *(c.buffer for c in stream._coming))
+    )
     assert memory.peak <= max(share * total, buffers) + working
     assert memory.peak >= 0.85 * (max(share * total, buffers) + working)
     session.close()
@@ -226,8 +228,8 @@ def test_only_the_rows_of_a_texts_tokens_are_copied(element: DType, precision: P
         with LimitedMemory(table // 2):
             session = loaded(graph, room)
             found = [session.run(given)["states"] for _ in range(2)]
-        for one in found:
-            np.testing.assert_array_equal(one, expected)
+        for states in found:
+            np.testing.assert_array_equal(states, expected)
         assert (session._stream is None) == (room > 0)
         session.close()
 
