@@ -100,4 +100,7 @@ def stored(path: Path) -> dict[str, bytes]:
     """The bytes of each tensor of a file, in the header's order."""
     content = path.read_bytes()
     tensors = read_index(path).tensors
-    return {key: content[one.offset : one.offset + one.nbytes] for key, one in tensors.items()}
+    return {
+        key: content[tensor.offset : tensor.offset + tensor.nbytes]
+        for key, tensor in tensors.items()
+    }

@@ -89,12 +89,15 @@ def test_a_baked_file_keeps_its_layout_and_has_the_weights_of_a_job(
     before, after = stored(base), stored(target)
     assert list(after) == list(before)
     old, new = read_index(base).tensors, read_index(target).tensors
-    assert [(one.dtype, one.shape) for one in new.values()] == [
-        (one.dtype, one.shape) for one in old.values()
+    assert [(tensor.dtype, tensor.shape) for tensor in new.values()] == [
+        (tensor.dtype, tensor.shape) for tensor in old.values()
     ]
-    starts = min(one.offset for one in old.values()), min(one.offset for one in new.values())
-    assert [one.offset - starts[1] for one in new.values()] == [
-        one.offset - starts[0] for one in old.values()
+    starts = (
+        min(tensor.offset for tensor in old.values()),
+        min(tensor.offset for tensor in new.values()),
+    )
+    assert [tensor.offset - starts[1] for tensor in new.values()] == [
+        tensor.offset - starts[0] for tensor in old.values()
     ]
     assert_as_a_job(base, target, loras)
     changed = {key for key in before if before[key] != after[key]}
@@ -135,7 +138,7 @@ def test_a_single_file_in_diffusers_names_keeps_them(tmp_path: Path) -> None:
     arrays: dict[str, Array] = {}
     for component, source in identify(write_base(tmp_path / "x.safetensors")).components.items():
         prefix = prefixes.get(component, "text_encoder.")
-        shapes = {f"{prefix}{name}": one.shape for name, one in source.weights.items()}
+        shapes = {f"{prefix}{name}": weight.shape for name, weight in source.weights.items()}
         arrays |= random_arrays(shapes)
     base, target = tmp_path / "base.safetensors", tmp_path / "new.safetensors"
     write_arrays(base, arrays, DType.F16)
@@ -231,7 +234,7 @@ def test_a_pytorch_file_becomes_a_safetensors_file_with_its_keys(tmp_path: Path)
 
 
 def test_a_pytorch_file_with_channels_last_is_refused(tmp_path: Path) -> None:
-    arrays = {name: channels_last(one) for name, one in random_arrays(BASES["sd1"]()).items()}
+    arrays = {name: channels_last(array) for name, array in random_arrays(BASES["sd1"]()).items()}
     base = write_torch_zip(tmp_path / "base.ckpt", arrays)
     lora = FileLora(tmp_path / "style.safetensors", base)
     with pytest.raises(EngineError, match="order of its own"):
@@ -297,7 +300,7 @@ def test_int8_takes_loras_in_a_job_and_is_not_baked(tmp_path: Path) -> None:
     base, wide = tmp_path / "int8.safetensors", tmp_path / "wide.safetensors"
     write_arrays(wide, write_int8(base, random_arrays(BASES["sd1"]()), Way.ROWS))
     loras = (choice(FileLora(tmp_path / "style.safetensors", wide).path),)
-    found, wanted = (of_a_job(one, loras, ConventionName.A1111) for one in (base, wide))
+    found, wanted = (of_a_job(path, loras, ConventionName.A1111) for path in (base, wide))
     changed = 0
     for name, weight in wanted[Component.DENOISER].items():
         own = found[Component.DENOISER][name]

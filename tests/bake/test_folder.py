@@ -95,8 +95,10 @@ def split(path: Path) -> None:
     for number in (1, 2):
         name = f"{path.stem}-{number:05d}-of-00002.safetensors"
         arrays = {
-            key: np.frombuffer(content, np.float32, one.elements, one.offset).reshape(one.shape)
-            for place, (key, one) in enumerate(index.items())
+            key: np.frombuffer(content, np.float32, tensor.elements, tensor.offset).reshape(
+                tensor.shape
+            )
+            for place, (key, tensor) in enumerate(index.items())
             if place % 2 == number - 1
         }
         write_arrays(path.with_name(name), arrays)

@@ -187,8 +187,8 @@ def test_a_lora_for_another_family_is_refused(base: Path, tmp_path: Path) -> Non
         for part in ("up", "down")
     )
     write_arrays(path, {name: np.ones((4, 4), np.float32) for name in names})
-    for one in (base, other):
-        error = refused(one, [choice(path)], base.with_name("new.safetensors"))
+    for checkpoint in (base, other):
+        error = refused(checkpoint, [choice(path)], base.with_name("new.safetensors"))
         assert error.code is ErrorCode.LORA_MISMATCH
 
 

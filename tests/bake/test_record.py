@@ -37,12 +37,12 @@ def test_metadata_tell_what_went_in(tmp_path: Path, lora: Path) -> None:
     assert (bake.base, bake.base_sha256) == (base.name, sha256(base.read_bytes()))
     assert bake.program.startswith("safelight ")
     assert bake.convention == "a1111"
-    (one,) = bake.loras
+    (entry,) = bake.loras
     content = lora.read_bytes()
-    assert (one.name, one.sha256) == ("my, style", sha256(content))
-    assert one.tensors_hash == sha256(content[header_bytes(lora) :])
-    assert (one.strength, one.text_strength) == (0.75, 0.5)
-    assert one.applied_keys == one.total_keys == len(read_index(lora).tensors)
+    assert (entry.name, entry.sha256) == ("my, style", sha256(content))
+    assert entry.tensors_hash == sha256(content[header_bytes(lora) :])
+    assert (entry.strength, entry.text_strength) == (0.75, 0.5)
+    assert entry.applied_keys == entry.total_keys == len(read_index(lora).tensors)
     assert str(tmp_path) not in json.dumps(found)
 
 
@@ -131,7 +131,7 @@ def assert_same_kind(base: Path, target: Path) -> None:
     assert after.hints == before.hints
     assert after.ignored_keys == before.ignored_keys
     if before.prediction is not PredictionType.SAMPLE:
-        unstated = [one.parts.denoiser.unstated is None for one in (before, after)]
+        unstated = [checkpoint.parts.denoiser.unstated is None for checkpoint in (before, after)]
         assert unstated[0] == unstated[1]
 
 

@@ -82,9 +82,9 @@ def write_gguf(
     """A sound file."""
     listed: list[bytes] = []
     data = bytearray()
-    for name, one in tensors.items():
-        listed.append(tensor(name, one.shape, _NUMBERS[one.dtype], len(data)))
-        data += padded(one.raw)
+    for name, stored in tensors.items():
+        listed.append(tensor(name, stored.shape, _NUMBERS[stored.dtype], len(data)))
+        data += padded(stored.raw)
     texts = [fact(name, value) for name, value in (facts or {}).items()]
     path.write_bytes(padded(header([*texts, *lists], listed)) + data)
     return path

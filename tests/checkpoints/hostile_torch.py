@@ -370,7 +370,10 @@ def main() -> None:
                 f"{name:48} {taken.memory_bytes / 1e6:6.0f} MB {taken.seconds:5.2f} s "
                 f"{taken.cpu_seconds:5.2f} s of processor  {answer}"
             )
-    memory, seconds = max(one.memory_bytes for one in most), max(one.cpu_seconds for one in most)
+    memory, seconds = (
+        max(taken.memory_bytes for taken in most),
+        max(taken.cpu_seconds for taken in most),
+    )
     print(json.dumps({"files": len(most), "most_mb": memory / 1e6, "most_cpu_s": seconds}))  # noqa: T201
 
 

@@ -51,9 +51,9 @@ def heard() -> Heard:
 
 @pytest.fixture
 def hashes(known: KnownFiles, heard: Heard) -> Iterator[BackgroundHash]:
-    one = BackgroundHash(known, heard)
-    yield one
-    one.close()
+    hashes = BackgroundHash(known, heard)
+    yield hashes
+    hashes.close()
 
 
 def a_file(path: Path, content: bytes = b"\x01") -> Path:

@@ -39,7 +39,7 @@ def test_tensors_are_listed_with_shapes_types_and_places(tmp_path: Path) -> None
         {"general.architecture": "flux", "general.quantization_version": 2},
     )
     index = read_index(path)
-    assert {name: (one.dtype, one.shape) for name, one in index.tensors.items()} == {
+    assert {name: (stored.dtype, stored.shape) for name, stored in index.tensors.items()} == {
         "small": (DType.F32, (2, 3)),
         "large": (DType.Q4_K, (3, 512)),
     }

@@ -65,10 +65,10 @@ class _Counting(io.BytesIO):
 
 def tensors(count: int, name: str) -> bytes:
     """So many tensors, each of a storage of its own, as torch writes them."""
-    one = hostile_torch.TENSOR.replace(b"X\x01\x00\x00\x000", b"%s")
+    template = hostile_torch.TENSOR.replace(b"X\x01\x00\x00\x000", b"%s")
     entries = (
         text(name.format(number)) + b"r" + struct.pack("<I", 2 * number)
-        + one.replace(b"%s", text(str(number))) + b"r" + struct.pack("<I", 2 * number + 1)
+        + template.replace(b"%s", text(str(number))) + b"r" + struct.pack("<I", 2 * number + 1)
         for number in range(count)
     )  # fmt: skip
     return b"}(" + b"".join(entries) + b"u"
@@ -90,8 +90,8 @@ def losses(count: int) -> bytes:
 
 def moments(count: int) -> bytes:
     """An optimizer's state: a dictionary for each weight, by its number."""
-    one = b"}" + text("exp_avg") + hostile_torch.TENSOR + b"s"
-    return b"}(" + b"".join(b"M" + struct.pack("<H", n) + one for n in range(count)) + b"u"
+    state = b"}" + text("exp_avg") + hostile_torch.TENSOR + b"s"
+    return b"}(" + b"".join(b"M" + struct.pack("<H", n) + state for n in range(count)) + b"u"
 
 
 BESIDE = {

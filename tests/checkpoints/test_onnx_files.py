@@ -26,7 +26,7 @@ def test_a_network_is_read_as_it_is(tmp_path: Path) -> None:
     assert found.inputs == (TensorSpec("x", DType.F32, (1, 3, 16, 24)),)
     assert [output.name for output in found.outputs] == ["y"]
     operators = ["Conv", "Sigmoid", "Mul", "Add", "Cast", "Reshape", "Softmax"]
-    assert [one.operator for one in found.nodes] == operators
+    assert [found_node.operator for found_node in found.nodes] == operators
     conv = found.nodes[0]
     assert conv.inputs == ("x", "weights", "bias")
     assert conv.attributes == {"pads": (3, 3, 3, 3), "strides": (2, 2), "group": 1}
@@ -95,10 +95,10 @@ def test_attributes_of_every_type_are_read(tmp_path: Path) -> None:
 
 
 def test_files_with_other_content_have_other_digests(tmp_path: Path) -> None:
-    one, other = small_network(), small_network()
+    network, other = small_network(), small_network()
     other.graph.initializer[0].raw_data = bytes(len(other.graph.initializer[0].raw_data))
     digests = {read_onnx(write(tmp_path / f"{at}.onnx", made)).digest
-               for at, made in enumerate((one, one, other))}  # fmt: skip
+               for at, made in enumerate((network, network, other))}  # fmt: skip
     assert len(digests) == 2
 
 

@@ -31,9 +31,11 @@ def stream(
 ) -> bytes:
     """The bytes of a file; `more` is added to the number of elements of each storage."""
     listed = [str(number) for number in range(len(state))] if keys is None else keys
-    pickles = [pickle.dumps(one, protocol=2) for one in (version, facts)]
+    pickles = [pickle.dumps(value, protocol=2) for value in (version, facts)]
     pickles += [pickled_state(state), pickle.dumps(listed, protocol=2)]
-    numbers = b"".join(struct.pack("<q", one.size + more) + one.tobytes() for one in state.values())
+    numbers = b"".join(
+        struct.pack("<q", array.size + more) + array.tobytes() for array in state.values()
+    )
     return MAGIC + b"".join(pickles) + numbers
 
 
@@ -96,8 +98,8 @@ def test_a_tensor_of_pytorch_before_0_4_is_read(tmp_path: Path) -> None:
     assert old.count(parts[1] + b"\n") == len(STATE)
     found = read_index(written(tmp_path / "old.pth", old)).tensors
     expected = read_index(written(tmp_path / "new.pth", known)).tensors
-    assert {name: one.shape for name, one in found.items()} == {
-        name: one.shape for name, one in expected.items()
+    assert {name: tensor.shape for name, tensor in found.items()} == {
+        name: tensor.shape for name, tensor in expected.items()
     }
 
 

@@ -127,7 +127,10 @@ def _checkpoint(family: str) -> IdentifiedCheckpoint:
         missing=(),
         evidence=(),
         parts=Parts(
-            {one: ComponentSource(one, config, {}) for one, config in stated.configs.items()},
+            {
+                component: ComponentSource(component, config, {})
+                for component, config in stated.configs.items()
+            },
             "digest",
             (),
         ),

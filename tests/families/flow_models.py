@@ -46,8 +46,8 @@ class Model:
 
 
 MODELS = {
-    one.family: one
-    for one in (
+    model.family: model
+    for model in (
         Model(
             "zimage",
             "z_image_turbo",
@@ -109,7 +109,7 @@ def write_parts(folder: Path, model: Model) -> Written:
         vae["bn.running_var"] = np.abs(vae["bn.running_var"]) + 1
     numbers = {"vae": vae, model.encoder_part: drawn(model.encoder, 1)}
     numbers |= {part: drawn(_clip(), 3) for part in model.clips}
-    for part, one in numbers.items():
-        write_arrays(folder / f"{part}.safetensors", one)
+    for part, arrays in numbers.items():
+        write_arrays(folder / f"{part}.safetensors", arrays)
     files = {part: str(folder / f"{part}.safetensors") for part in numbers}
     return Written(model, folder, ComponentFiles(**files))

@@ -67,7 +67,7 @@ def stored_as(
     scales, as stable-diffusion.cpp writes them.
     """
 
-    def one(name: str, array: Array) -> Stored:
+    def stored(name: str, array: Array) -> Stored:
         block = dtype.block
         is_list = lists and array.ndim == 1 and not name.endswith((".bias", ".scale"))
         is_plain = plain_names and re.search(plain_names, name)
@@ -79,20 +79,21 @@ def stored_as(
             return quantized(array, dtype)
         return blocks(dtype, array.shape, len(name), scale=0.003)
 
-    return {name: one(name, array) for name, array in numbers.items()}
+    return {name: stored(name, array) for name, array in numbers.items()}
 
 
 def dequantised(file: Path) -> dict[str, Array]:
     """The numbers of a file under their authors' names."""
     return {
-        name: as_source(one).read_as(DType.F32) for name, one in read_index(file).tensors.items()
+        name: as_source(tensor).read_as(DType.F32)
+        for name, tensor in read_index(file).tensors.items()
     }
 
 
 def write_dequantised(path: Path, file: Path, shapes: Mapping[str, tuple[int, ...]]) -> Path:
     """Write the numbers of a file in float32, in the shapes that their authors gave them."""
     numbers = dequantised(file)
-    write_arrays(path, {name: one.reshape(shapes[name]) for name, one in numbers.items()})
+    write_arrays(path, {name: array.reshape(shapes[name]) for name, array in numbers.items()})
     return path
 
 

@@ -49,13 +49,13 @@ def write_int8(
     types: dict[str, DType] = {}
     meant: dict[str, Array] = {}
     notes: dict[str, object] = {}
-    for name, one in numbers.items():
+    for name, array in numbers.items():
         full = prefix + name
-        if one.ndim != 2 or not name.endswith(".weight"):
-            stored[full], types[full], meant[name] = one, DType.F32, one
+        if array.ndim != 2 or not name.endswith(".weight"):
+            stored[full], types[full], meant[name] = array, DType.F32, array
             continue
-        rotates = way.rotates and one.shape[1] % GROUP == 0
-        integers, scales, meant[name] = quantised(one, way, rotates=rotates)
+        rotates = way.rotates and array.shape[1] % GROUP == 0
+        integers, scales, meant[name] = quantised(array, way, rotates=rotates)
         layer = full.removesuffix(".weight")
         stored |= {full: integers, f"{layer}.weight_scale": scales}
         types |= {full: DType.I8, f"{layer}.weight_scale": DType.F32}
@@ -72,14 +72,14 @@ def write_int8(
     return meant
 
 
-def quantised(one: Array, way: Way, *, rotates: bool) -> tuple[Array, Array, Array]:
+def quantised(matrix: Array, way: Way, *, rotates: bool) -> tuple[Array, Array, Array]:
     """The integers and scales of a matrix, and the numbers that they stand for, in float32."""
-    turned = one.reshape(-1, GROUP) @ rotation() if rotates else one
-    turned = turned.reshape(one.shape)
+    turned = matrix.reshape(-1, GROUP) @ rotation() if rotates else matrix
+    turned = turned.reshape(matrix.shape)
     most = np.abs(turned).max(axis=None if way is Way.WHOLE else 1, keepdims=way is not Way.WHOLE)
     scales = np.asarray(most / 127, np.float32)
     integers = np.rint(turned / scales).astype(np.int8)
     meant = integers.astype(np.float32) * scales
     if rotates:
-        meant = (meant.astype(np.float64).reshape(-1, GROUP) @ rotation()).reshape(one.shape)
+        meant = (meant.astype(np.float64).reshape(-1, GROUP) @ rotation()).reshape(matrix.shape)
     return integers, scales.reshape(-1) if way is Way.LIST else scales, meant.astype(np.float32)

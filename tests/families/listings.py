@@ -206,7 +206,7 @@ def ldm_vae(sizes: VaeSizes = VaeSizes()) -> Listing:
 
 def flow_vae(sizes: VaeSizes = FLOW_VAE) -> Listing:
     """An autoencoder in the original layout, without convolutions around the latent, as Flux's."""
-    return {name: one for name, one in ldm_vae(sizes).items() if "quant_conv" not in name}
+    return {name: shape for name, shape in ldm_vae(sizes).items() if "quant_conv" not in name}
 
 
 def _vae_ends(part: str, width: int, out: int, out_from: int | None = None) -> Listing:

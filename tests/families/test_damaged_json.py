@@ -34,7 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _texts(folder: Path) -> list[Path]:
     found = [*folder.rglob("*.json"), *folder.rglob("*.info")]
-    assert {"vocab.json", "config.json", "safelight.json", *_TOKENS} <= {one.name for one in found}
+    assert {"vocab.json", "config.json", "safelight.json", *_TOKENS} <= {
+        path.name for path in found
+    }
     return found
 
 

@@ -33,8 +33,8 @@ def test_weights_are_the_numbers_times_their_scales(family: str, way: str, tmp_p
     numbers = drawn(MODELS[family].transformer)
     types: dict[str, DType] = {}
     beside: dict[str, Array] = {}
-    for name, one in numbers.items():
-        is_layer = one.ndim == 2 and name.endswith(".weight")
+    for name, array in numbers.items():
+        is_layer = array.ndim == 2 and name.endswith(".weight")
         types[name] = _FP8 if is_layer and not (way == "mixed" and _is_mixed_out(name)) else _F16
         layer = name.removesuffix(".weight")
         if types[name] is _FP8 and way == "scaled":
@@ -44,7 +44,7 @@ def test_weights_are_the_numbers_times_their_scales(family: str, way: str, tmp_p
     if way == "scaled":
         beside["scaled_fp8"] = np.zeros(2, np.float32)
         types["scaled_fp8"] = _FP8
-    types |= {name: _U8 if one.dtype == np.uint8 else _F32 for name, one in beside.items()
+    types |= {name: _U8 if array.dtype == np.uint8 else _F32 for name, array in beside.items()
               if name not in types}  # fmt: skip
     path = tmp_path / "fp8.safetensors"
     write_arrays(path, numbers | beside, types)
@@ -62,6 +62,6 @@ def test_weights_are_the_numbers_times_their_scales(family: str, way: str, tmp_p
     weights = found.components[Component.DENOISER].weights
     assert weights.keys() == expected.keys()
     assert sum(weight.dtype is _FP8 for weight in weights.values()) > 5
-    for name, one in weights.items():
-        read = as_source(one).read_as(_F32)
+    for name, weight in weights.items():
+        read = as_source(weight).read_as(_F32)
         np.testing.assert_array_equal(read, as_source(expected[name]).read_as(_F32), name)

@@ -74,8 +74,8 @@ def write_transformer(path: Path, model: Model, dtype: DType) -> Path:
     """The transformer as city96's converter and llama-quantize write it."""
     stored = stored_as(drawn(model.transformer), dtype, model.plain)
     for name in model.trimmed:
-        one = stored[name]
-        stored[name] = type(one)(one.dtype, one.shape[1:], one.raw)
+        tensor = stored[name]
+        stored[name] = type(tensor)(tensor.dtype, tensor.shape[1:], tensor.raw)
     return write_gguf(path, stored, {"general.architecture": model.architecture})
 
 
@@ -83,7 +83,7 @@ def write_encoder(path: Path, model: Model, dtype: DType) -> Path:
     """The text encoder as llama.cpp converts it."""
     kind = model.encoder_architecture
     numbers: Mapping[str, Array] = {
-        llama_cpps_name(name, kind): one for name, one in drawn(model.encoder, 1).items()
+        llama_cpps_name(name, kind): array for name, array in drawn(model.encoder, 1).items()
     }
     return write_gguf(path, stored_as(numbers, dtype), {"general.architecture": kind})
 
@@ -194,7 +194,7 @@ def test_norms_and_all_layers_may_be_in_blocks(written: Written, tmp_path: Path)
     ("written", "dtype"),
     thinned(
         [*product(MODELS, [DType.Q4_K]), ("chroma", DType.Q4_0)],
-        [(one, DType.Q4_K) for one in ENCODERS],
+        [(encoder, DType.Q4_K) for encoder in ENCODERS],
     ),
     indirect=["written"],
 )
@@ -207,8 +207,8 @@ def test_a_picture_is_that_of_the_dequantised_encoder(
     encoder = write_encoder(tmp_path / f"encoder-{dtype}.gguf", model, dtype)
     whole = write_dequantised(tmp_path / "encoder.safetensors", encoder, model.encoder)
     made = [
-        picture(transformer, with_part(written.parts, model.encoder_part, one), backend)
-        for one, backend in ((whole, WideBackend), (encoder, WideBackend), (encoder, CpuBackend))
+        picture(transformer, with_part(written.parts, model.encoder_part, file), backend)
+        for file, backend in ((whole, WideBackend), (encoder, WideBackend), (encoder, CpuBackend))
     ]
     assert np.array_equal(made[0], made[1])
     assert decibels(made[2], made[0]) > 40
@@ -250,8 +250,8 @@ def test_an_encoder_that_does_not_fit_is_refused_with_the_reason(
     }
     kind = {"general.architecture": architecture}
     encoder = write_gguf(tmp_path / "encoder.gguf", zeros, kind)
-    one = MODELS[model]
-    checkpoint = identify(write_transformer(tmp_path / f"{one.name}.gguf", one, DType.Q4_0))
+    entry = MODELS[model]
+    checkpoint = identify(write_transformer(tmp_path / f"{entry.name}.gguf", entry, DType.Q4_0))
     with pytest.raises(EngineError) as caught:
         supply(checkpoint, ComponentFiles(text_encoder=str(encoder)))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH

@@ -29,17 +29,17 @@ def write_unet(path: Path, dtype: DType) -> Path:
     """SD 1's UNet as city96's converter and llama-quantize write it."""
     stored: dict[str, Stored] = {}
     shapes: list[bytes] = []
-    for name, one in drawn(listings.ldm_unet(listings.SMALL_UNET)).items():
-        count, is_wide = prod(one.shape), one.shape[-1] % _WIDE == 0
-        if one.ndim == 1 or (count % _WIDE and not is_wide):
-            stored[name] = plain(one)
+    for name, array in drawn(listings.ldm_unet(listings.SMALL_UNET)).items():
+        count, is_wide = prod(array.shape), array.shape[-1] % _WIDE == 0
+        if array.ndim == 1 or (count % _WIDE and not is_wide):
+            stored[name] = plain(array)
             continue
-        shape = one.shape if is_wide else (count // _WIDE, _WIDE)
+        shape = array.shape if is_wide else (count // _WIDE, _WIDE)
         if not is_wide:
-            shapes.append(numbers_fact(f"comfy.gguf.orig_shape.{name}", one.shape))
+            shapes.append(numbers_fact(f"comfy.gguf.orig_shape.{name}", array.shape))
         is_left = name.startswith(_LEFT)
         stored[name] = (
-            plain(one.reshape(shape)) if is_left else blocks(dtype, shape, len(name), 0.003)
+            plain(array.reshape(shape)) if is_left else blocks(dtype, shape, len(name), 0.003)
         )
     return write_gguf(path, stored, {"general.architecture": "sd1"}, shapes)
 
@@ -50,7 +50,7 @@ def prediction(path: Path, backend: Backend, copies: Path) -> Array:
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(copies))
     given = network, Precision.F32, WeightPlacement.MEMORY
     session = compiler.load(*given, lambda _done, _total: None, CancelToken())
-    sizes = {name: one.optimum for name, one in network.dimensions.items()}
+    sizes = {name: dimension.optimum for name, dimension in network.dimensions.items()}
     random = np.random.default_rng(0)
     feeds = {
         spec.name: random.standard_normal([size_of(n, sizes) for n in spec.shape]).astype(
@@ -72,12 +72,12 @@ def test_weights_have_their_own_shapes_and_predict_as_the_dequantised_ones(
     whole = tmp_path / "whole.safetensors"
     write_arrays(whole, dequantised(file))
     found, expected = (
-        identify(one).components[Component.DENOISER].weights for one in (file, whole)
+        identify(path).components[Component.DENOISER].weights for path in (file, whole)
     )
     assert found.keys() == expected.keys()
-    assert sum(one.dtype is dtype for one in found.values()) > 10
-    for name, one in found.items():
-        numbers = as_source(one).read_as(DType.F32)
+    assert sum(weight.dtype is dtype for weight in found.values()) > 10
+    for name, weight in found.items():
+        numbers = as_source(weight).read_as(DType.F32)
         np.testing.assert_array_equal(numbers, as_source(expected[name]).read(), name)
     wanted = prediction(whole, CpuBackend(), tmp_path / "copies")
     for backend in (WideBackend(), CpuBackend()):

@@ -51,9 +51,9 @@ def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_
     rows = [weight for weight in weights.values() if isinstance(weight, Int8Rows)]
     assert len(rows) > 5
     assert any(row.rotation for row in rows) == way.rotates
-    for name, one in weights.items():
-        read, wanted = (as_source(each).read_as(DType.F32) for each in (one, expected[name]))
-        if isinstance(one, Int8Rows) and one.rotation:
+    for name, weight in weights.items():
+        read, wanted = (as_source(each).read_as(DType.F32) for each in (weight, expected[name]))
+        if isinstance(weight, Int8Rows) and weight.rotation:
             np.testing.assert_allclose(read, wanted, rtol=0, atol=2e-6, err_msg=name)
         else:
             np.testing.assert_array_equal(read, wanted, name)
@@ -87,9 +87,9 @@ def test_rows_stay_at_8_bits_without_loss(tmp_path: Path) -> None:
     numbers = drawn(flux.original(flux.SMALL))
     write_int8(tmp_path / "int8.safetensors", numbers, Way.ROWS)
     weights = identify(tmp_path / "int8.safetensors").components[Component.DENOISER].weights
-    one = as_source(next(w for w in weights.values() if w.shape == numbers[name].shape))
-    assert bound_bytes(one, DType.F32, BlockForm()) * 8 == 9 * one.elements
-    assert bound_bytes(one, DType.F32, BlockForm(bits=4)) * 8 == 5 * one.elements
+    rows = as_source(next(w for w in weights.values() if w.shape == numbers[name].shape))
+    assert bound_bytes(rows, DType.F32, BlockForm()) * 8 == 9 * rows.elements
+    assert bound_bytes(rows, DType.F32, BlockForm(bits=4)) * 8 == 5 * rows.elements
 
 
 @pytest.mark.parametrize("written", thinned(MODELS, ["chroma"]), indirect=True)

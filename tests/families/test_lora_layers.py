@@ -82,12 +82,12 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
 _JOINED: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
     "zimage": {
         "layers.0.attention.qkv": {
-            f"layers.0.attention.to_{one}": (n, n + 1) for n, one in enumerate("qkv")
+            f"layers.0.attention.to_{part}": (n, n + 1) for n, part in enumerate("qkv")
         }
     },
     "flux2": {
         "double_blocks.0.txt_attn.qkv": {
-            f"transformer_blocks.0.attn.add_{one}_proj": (n, n + 1) for n, one in enumerate("qkv")
+            f"transformer_blocks.0.attn.add_{part}_proj": (n, n + 1) for n, part in enumerate("qkv")
         },
         "final_layer.adaLN_modulation.1": {"norm_out.shift": (0, 1), "norm_out.scale": (1, 2)},
         "norm_out.linear": {"norm_out.scale": (0, 1), "norm_out.shift": (1, 2)},
@@ -102,7 +102,7 @@ _JOINED: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
     },
     "sd3": {
         "joint_blocks.0.x_block.attn2.qkv": {
-            f"transformer_blocks.0.attn2.to_{one}": (n, n + 1) for n, one in enumerate("qkv")
+            f"transformer_blocks.0.attn2.to_{part}": (n, n + 1) for n, part in enumerate("qkv")
         },
         # Nothing reads the queries of the last block's text.
         "joint_blocks.1.context_block.attn.qkv": {
@@ -193,7 +193,7 @@ def test_a_layer_is_found_by_the_names_of_trainers(written: Written) -> None:
 def test_a_joined_layer_changes_its_parts_in_order(written: Written) -> None:
     layers = table(written)
     for name, parts in _JOINED[written.model.family].items():
-        found = {one.layer: one.part for one in layers.find(f"diffusion_model.{name}")}
+        found = {target.layer: target.part for target in layers.find(f"diffusion_model.{name}")}
         assert found == {
             layer: (start * WIDE, stop * WIDE) for layer, (start, stop) in parts.items()
         }
@@ -399,7 +399,7 @@ def test_a_dora_of_a_joined_layer_changes_its_parts_as_one(
     lora = ActingLora(fitted, use_of(LoraChoice(file="dora")), LoraRules())
     changes = lora.changes(checkpoint, Component.DENOISER, 1.0)
     stored = checkpoint.components[Component.DENOISER].weights
-    names = [f"layers.0.attention.to_{one}.weight" for one in "qkv"]
+    names = [f"layers.0.attention.to_{part}.weight" for part in "qkv"]
     assert list(changes) == names
     found = [PatchedWeight(as_source(stored[name]), tuple(changes[name])).read() for name in names]
     wanted = np.concatenate([as_source(stored[name]).read() for name in names]) + up @ down

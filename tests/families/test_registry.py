@@ -42,7 +42,9 @@ def failure(path: Path) -> EngineError:
 def test_other_families_work_beside_a_broken_one(tmp_path: Path) -> None:
     assert identify(write_sparse(tmp_path / "x.safetensors", SMALL)).family == "sd1"
     assert len(FAMILIES.names) == len(FAMILIES.modules) - 1
-    assert [(one.name, one.reason) for one in FAMILIES.broken] == [("broken_family", REASON)]
+    assert [(family.name, family.reason) for family in FAMILIES.broken] == [
+        ("broken_family", REASON)
+    ]
 
 
 @pytest.mark.usefixtures("broken")
@@ -69,7 +71,7 @@ def test_a_module_without_a_family_is_a_broken_one(
     (tmp_path / "no_family.py").write_text("FAMILY = 1")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with FAMILIES.added("no_family"):
-        assert [one.reason for one in FAMILIES.broken] == ["TypeError: FAMILY is a int"]
+        assert [family.reason for family in FAMILIES.broken] == ["TypeError: FAMILY is a int"]
     assert FAMILIES.broken == ()
 
 

@@ -50,7 +50,9 @@ def write_lora(path: Path, width: int = 64, channels: int = 128, head: int = 32)
         listing |= {f"{layer}.lora_A.weight": (RANK, into), f"{layer}.lora_B.weight": (out, RANK)}
         listing[f"{layer}.lora_B.bias"] = (out,)
     arrays = drawn(listing)
-    arrays |= {name: 3 * one for name, one in arrays.items() if name.startswith("img_in.lora_A")}
+    arrays |= {
+        name: 3 * array for name, array in arrays.items() if name.startswith("img_in.lora_A")
+    }
     write_arrays(path, arrays)
     return path
 
@@ -94,8 +96,8 @@ def test_dev_has_inputs_for_a_map_with_a_control_lora(
     assert isinstance(config, FluxConfig)
     assert config.in_channels == 128
     before, after = (
-        as_source(one.components[Component.DENOISER].weights["x_embedder.weight"]).read()
-        for one in (checkpoint, led)
+        as_source(each.components[Component.DENOISER].weights["x_embedder.weight"]).read()
+        for each in (checkpoint, led)
     )
     np.testing.assert_array_equal(after, np.pad(before, ((0, 0), (0, 64))))
     assert fit_lora(file, led).unused == ()

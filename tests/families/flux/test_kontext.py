@@ -106,13 +106,13 @@ def test_an_open_size_is_that_of_the_first_reference(kontext: Path, tmp_path: Pa
 
 
 def test_a_model_without_references_and_too_many_are_refused(kontext: Path, tmp_path: Path) -> None:
-    one = reference(tmp_path / "1.png")
+    image = reference(tmp_path / "1.png")
     dev = identify(write_checkpoint(tmp_path / "dev.safetensors"))
-    for checkpoint, pictures in ((dev, (one,)), (identify(kontext), (one,) * 5)):
+    for checkpoint, pictures in ((dev, (image,)), (identify(kontext), (image,) * 5)):
         with pytest.raises(EngineError, match="reference picture") as caught:
             resolved(checkpoint, inputs=pictures)
         assert caught.value.code is ErrorCode.REQUEST_INVALID
-    weak = InputImage(role=InputRole.REFERENCE, path=one.path, weight=0.5)
+    weak = InputImage(role=InputRole.REFERENCE, path=image.path, weight=0.5)
     with pytest.raises(EngineError, match="no weight"):
         resolved(identify(kontext), inputs=(weak,))
     gone = InputImage(role=InputRole.REFERENCE, path=str(tmp_path / "gone.png"))
@@ -185,7 +185,7 @@ def test_the_command_line_takes_references_and_makes_the_picture_again(
     kontext: Path, tmp_path: Path
 ) -> None:
     pictures = [Path(reference(tmp_path / f"{n}.png", seed=n).path) for n in (1, 2)]
-    shown = [one for path in pictures for one in ("--reference", str(path))]
+    shown = [argument for path in pictures for argument in ("--reference", str(path))]
     nameless = tmp_path / "edits.safetensors"
     nameless.hardlink_to(kontext)
     model = ["--model", str(nameless), "--variant", "kontext"]
@@ -194,7 +194,7 @@ def test_the_command_line_takes_references_and_makes_the_picture_again(
     assert run(["generate", "a fox", *asked, *shown, "--out", str(outs[0])]) == 0
     record = read_record(outs[0])
     assert record is not None
-    assert [(one.role, one.path) for one in record.request.inputs] == [
+    assert [(image.role, image.path) for image in record.request.inputs] == [
         (InputRole.REFERENCE, str(path)) for path in pictures
     ]
     again = ["generate", "--from", str(outs[0]), "--backend", "cpu"]

@@ -47,8 +47,8 @@ def layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
         # OMI's layout numbers the parts of joined layers.
         ("transformer.img_in.proj", "x_embedder"),
         *(
-            (f"transformer.double_blocks.0.img_attn.qkv.{place}", f"{_DOUBLE}.attn.to_{one}")
-            for place, one in enumerate("qkv")
+            (f"transformer.double_blocks.0.img_attn.qkv.{place}", f"{_DOUBLE}.attn.to_{part}")
+            for place, part in enumerate("qkv")
         ),
         ("transformer.double_blocks.0.txt_attn.qkv.1", f"{_DOUBLE}.attn.add_k_proj"),
         ("transformer.single_blocks.0.linear1.2", f"{_SINGLE}.attn.to_v"),
@@ -79,17 +79,17 @@ def _known(layer: str) -> str:
     [
         (
             "lora_unet_double_blocks_0_txt_attn_qkv",
-            [(f"{_DOUBLE}.attn.add_{one}_proj", 64) for one in "qkv"],
+            [(f"{_DOUBLE}.attn.add_{part}_proj", 64) for part in "qkv"],
         ),
         (
             "double_blocks.0.processor.qkv_lora1",
-            [(f"{_DOUBLE}.attn.to_{one}", 64) for one in "qkv"],
+            [(f"{_DOUBLE}.attn.to_{part}", 64) for part in "qkv"],
         ),
         (
             "lora_unet_single_blocks_0_linear1",
-            [*((f"{_SINGLE}.attn.to_{one}", 64) for one in "qkv"), (f"{_SINGLE}.proj_mlp", 256)],
+            [*((f"{_SINGLE}.attn.to_{part}", 64) for part in "qkv"), (f"{_SINGLE}.proj_mlp", 256)],
         ),
-        ("single_blocks.0.processor.qkv", [(f"{_SINGLE}.attn.to_{one}", 64) for one in "qkv"]),
+        ("single_blocks.0.processor.qkv", [(f"{_SINGLE}.attn.to_{part}", 64) for part in "qkv"]),
         # The halves of the last modulation are in opposite order in the two layouts.
         (
             "lora_unet_final_layer_adaLN_modulation_1",

@@ -22,7 +22,7 @@ _FILE = Path("blocks.gguf")
 def in_blocks(listing: Listing) -> list[FileWeight]:
     """Weights as converters store them: matrices in blocks, the rest in float32."""
     kinds = {shape: DType.Q4_0 if len(shape) == 2 else DType.F32 for shape in listing.values()}
-    return [FileWeight(FileSlice(_FILE, 0, kinds[one], one)) for one in listing.values()]
+    return [FileWeight(FileSlice(_FILE, 0, kinds[shape], shape)) for shape in listing.values()]
 
 
 def t5_xxl() -> Listing:
@@ -52,7 +52,7 @@ def schnell(limit: int | None) -> tuple[MemoryPlan, int]:
         vae_tile_bytes=VAE,
     )
     plan = plan_memory(needs, pictures=1, more_jobs=False, free_bytes=20 << 30, limit_bytes=limit)
-    return plan, sum(one.slice.nbytes for one in transformer)
+    return plan, sum(weight.slice.nbytes for weight in transformer)
 
 
 def test_the_transformer_is_packed_beside_the_encoder_where_both_fit() -> None:

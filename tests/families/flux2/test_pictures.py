@@ -117,9 +117,11 @@ def test_only_the_vae_of_packed_latents_may_be_supplied(tmp_path: Path) -> None:
 
 
 def test_reference_pictures_change_a_picture(klein: Path, tmp_path: Path) -> None:
-    one = colours(tmp_path / "1.png", (75, 90), InputRole.REFERENCE)
-    two = colours(tmp_path / "2.png", (64, 64), InputRole.REFERENCE)
-    made = [picture(klein, inputs=inputs) for inputs in ((), (one,), (one, two), (two, one))]
+    first = colours(tmp_path / "1.png", (75, 90), InputRole.REFERENCE)
+    second = colours(tmp_path / "2.png", (64, 64), InputRole.REFERENCE)
+    made = [
+        picture(klein, inputs=inputs) for inputs in ((), (first,), (first, second), (second, first))
+    ]
     assert len({each.tobytes() for each in made}) == 4
 
 

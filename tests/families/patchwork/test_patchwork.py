@@ -95,9 +95,9 @@ def picture(engine: Conversation, request: GenerateRequest) -> Pixels:
         return np.asarray(image.convert("RGB"))
 
 
-def difference(one: Pixels, other: Pixels) -> float:
+def difference(pixels: Pixels, other: Pixels) -> float:
     """The mean difference of two pictures, or parts of them, in levels."""
-    return float(np.abs(one.astype(float) - other.astype(float)).mean())
+    return float(np.abs(pixels.astype(float) - other.astype(float)).mean())
 
 
 # --- found ---

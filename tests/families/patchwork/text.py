@@ -91,7 +91,7 @@ class TextPlan:
             }
 
         found = runner.encode(self.network, work, _problem)
-        return {texts: Embeddings({"context": one}) for texts, one in found.items()}
+        return {texts: Embeddings({"context": states}) for texts, states in found.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,9 +98,9 @@ class PebbleFamily(Family):
         """Components by prefixes."""
         found = KEYS.sort(index.tensors, index.path)
         sources = {
-            one: _source(one, index, tensors)
-            for one, tensors in found.components.items()
-            if one in wanted
+            component: _source(component, index, tensors)
+            for component, tensors in found.components.items()
+            if component in wanted
         }
         return _parts(sources, index.digest)
 
@@ -109,7 +109,10 @@ class PebbleFamily(Family):
         parts: dict[Component, FolderPart] = {
             self.subfolders[name]: part for name, part in folder.parts.items()
         }
-        sources = {one: _source(one, part.index, part.index.tensors) for one, part in parts.items()}
+        sources = {
+            component: _source(component, part.index, part.index.tensors)
+            for component, part in parts.items()
+        }
         return _parts(sources, combined_digest(*(part.index.digest for part in parts.values())))
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
@@ -146,7 +149,8 @@ def _source(
 
 def _parts(sources: Mapping[Component, ComponentSource], digest: str) -> Parts:
     evidence = tuple(
-        as_it_is(f"{KEYS.labels[one]} of {source.config}") for one, source in sources.items()
+        as_it_is(f"{KEYS.labels[component]} of {source.config}")
+        for component, source in sources.items()
     )
     return Parts(sources, digest, evidence)
 

@@ -49,7 +49,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def without_t5(checkpoint: Path) -> Path:
-    numbers = {name: one for name, one in drawn(whole()).items() if not name.startswith(_T5)}
+    numbers = {name: array for name, array in drawn(whole()).items() if not name.startswith(_T5)}
     write_arrays(checkpoint.with_name("without.safetensors"), numbers)
     return checkpoint.with_name("without.safetensors")
 

@@ -32,8 +32,8 @@ A1111, COMFY, DIFFUSERS = ConventionName.A1111, ConventionName.COMFY, Convention
 def checkpoint() -> IdentifiedCheckpoint:
     clip, t5 = wanted(lambda g: clip_text(g, CLIP)), wanted(lambda g: t5_encoder(g, T5))
     sources = {
-        one: ComponentSource(one, config, weights)
-        for one, config, weights in (
+        component: ComponentSource(component, config, weights)
+        for component, config, weights in (
             (Component.TEXT_ENCODER, CLIP, clip),
             (Component.TEXT_ENCODER_2, T5, t5),
         )
@@ -103,12 +103,14 @@ def request(prompt: str, name: ConventionName, negative: str = "", guidance: flo
     )
 
 
-def encoded(one: ResolvedRequest, *, guided: bool = False) -> tuple[Mapping[str, Array], Runner]:
+def encoded(
+    resolved: ResolvedRequest, *, guided: bool = False
+) -> tuple[Mapping[str, Array], Runner]:
     """The denoiser's inputs for a request, and the runner that made them."""
     runner = Runner()
-    plan = ClipAndT5Text(checkpoint(), positions=512, embeds_guidance=not guided).read([one])
-    texts = one.prompt, one.negative_prompt
-    inputs = plan.encode(runner)[texts].inputs(0, one, guided=guided)
+    plan = ClipAndT5Text(checkpoint(), positions=512, embeds_guidance=not guided).read([resolved])
+    texts = resolved.prompt, resolved.negative_prompt
+    inputs = plan.encode(runner)[texts].inputs(0, resolved, guided=guided)
     contexts, tokens = plan.shape(texts, guided=guided)
     assert inputs["context"].shape == (contexts, tokens, T5.width)
     assert inputs["pooled"].shape == (contexts, CLIP.width)

@@ -27,7 +27,7 @@ QUERY = "encoder.block.0.layer.0.SelfAttention.q.weight"
 
 def file_of(config: T5Config, dtype: DType = DType.F16) -> dict[str, FileSlice]:
     named = wanted(lambda g: t5_encoder(g, config))
-    return {name: FileSlice(FILE, 0, dtype, one.shape) for name, one in named.items()}
+    return {name: FileSlice(FILE, 0, dtype, weight.shape) for name, weight in named.items()}
 
 
 def scalar() -> FileSlice:
