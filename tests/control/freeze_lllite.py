@@ -50,7 +50,7 @@ def main(scripts: Path) -> None:
         layer = torch.nn.Linear(WIDTH, WIDTH, bias=False)
         layer.weight.data = torch.eye(WIDTH)
         module = module_class(scripts)(depth, EMBEDDED, "sample", layer, INNER)
-        weights = {name: torch.from_numpy(one) for name, one in module_weights(depth).items()}
+        weights = {name: torch.from_numpy(array) for name, array in module_weights(depth).items()}
         module.load_state_dict(weights)
         module.apply_to()
         with torch.no_grad():

@@ -18,7 +18,7 @@ _HINT = "controlnet_cond_embedding."
 def original_control_net(tensors: Mapping[str, Tensor], prefix: str = "") -> dict[str, Tensor]:
     """The tensors of a ControlNet as `cldm.ControlNet` names them."""
     names = original_names(tensors)
-    return {prefix + names[name]: one for name, one in tensors.items()}
+    return {prefix + names[name]: tensor for name, tensor in tensors.items()}
 
 
 def original_names(names: Collection[str]) -> dict[str, str]:
@@ -56,7 +56,7 @@ def original_adapter(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return name
         return f"body.{int(match[1]) * layers + int(match[2] or 0)}.{match[3]}"
 
-    return {original(name): one for name, one in tensors.items()}
+    return {original(name): tensor for name, tensor in tensors.items()}
 
 
 def _layer(name: str) -> re.Match[str] | None:

@@ -66,7 +66,7 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("nets") / "flux-depth-controlnet-v3.safetensors"
     arrays = files.drawn(xlabs(sizes))
     # Drawn weights are too small to show in 8 bits.
-    arrays |= {name: 40 * one for name, one in arrays.items() if "controlnet_blocks" in name}
+    arrays |= {name: 40 * array for name, array in arrays.items() if "controlnet_blocks" in name}
     write_arrays(path, arrays)
     return path
 
@@ -149,7 +149,7 @@ def test_maps_are_encoded_in_the_tiles_of_pictures(dev: Path, tmp_path: Path) ->
     listing = xlabs(FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 0))
     latent = {name: shape for name, shape in listing.items() if "hint" not in name}
     write_arrays(
-        tmp_path / "net.safetensors", {n: 5 * one for n, one in files.drawn(latent).items()}
+        tmp_path / "net.safetensors", {n: 5 * array for n, array in files.drawn(latent).items()}
     )
     led = ControlLayer(image=str(tmp_path / "map.png"), network=str(tmp_path / "net.safetensors"))
     request = a_request(dev, width=320, height=256, steps=1, controls=(led,))

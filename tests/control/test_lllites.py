@@ -63,10 +63,10 @@ def module(depth: int) -> LlliteModule:
 
 @pytest.mark.parametrize("depth", KERNELS)
 def test_a_module_equals_kohyas(depth: int) -> None:
-    weights, one = module_weights(depth, "sample."), module(depth)
-    embed = partial(lllite_embedding, modules=[one], cells={})
+    weights, lllite = module_weights(depth, "sample."), module(depth)
+    embed = partial(lllite_embedding, modules=[lllite], cells={})
     used = ("conditioning", "mid.")
-    of_map = {name: one for name, one in weights.items() if any(part in name for part in used)}
+    of_map = {name: array for name, array in weights.items() if any(part in name for part in used)}
     embedded = run(embed, of_map, {"map": picture_map(depth)})
     assert embedded[f"layer{MAP}"].shape == (1, *CELLS, INNER)
     layers = LlliteLayers({"layer": 0}, INNER + 1)
@@ -164,8 +164,8 @@ def test_a_module_of_another_level_is_refused(tmp_path: Path) -> None:
 def denoised(model: LlliteModel, inputs: LlliteInputs | None, more: dict[str, Array]) -> Array:
     """The prediction for a picture of 72 x 64 pixels, whose second level has 5 x 4 cells."""
     weights = {
-        name: as_source(one).read_as(DType.F32)
-        for name, one in model.checkpoint.components[Component.DENOISER].weights.items()
+        name: as_source(weight).read_as(DType.F32)
+        for name, weight in model.checkpoint.components[Component.DENOISER].weights.items()
     }
     random = np.random.default_rng(5)
     feeds = {
@@ -185,8 +185,8 @@ def denoised(model: LlliteModel, inputs: LlliteInputs | None, more: dict[str, Ar
 def embedded(model: LlliteModel, height: int, width: int) -> dict[str, Array]:
     network = model.embedding(height, width)
     used = {
-        name: one.read_as(DType.F32)
-        for name, one in network.weights.items()
+        name: weight.read_as(DType.F32)
+        for name, weight in network.weights.items()
         if ".down." not in name and ".up." not in name
     }
     image = np.random.default_rng(6).random((1, 3, *model.map_size(height, width)), np.float32)

@@ -72,8 +72,8 @@ def test_a_file_takes_heads_and_norms_from_the_checkpoint(tmp_path: Path) -> Non
         (
             replace(
                 small_unet(),
-                down=tuple(replace(one, depths=(1,)) for one in small_unet().down),
-                up=tuple(replace(one, depths=(1, 1)) for one in small_unet().up),
+                down=tuple(replace(level, depths=(1,)) for level in small_unet().down),
+                up=tuple(replace(level, depths=(1, 1)) for level in small_unet().up),
             ),
             "is for a UNet of other sizes than that of a",
         ),
@@ -135,9 +135,9 @@ def test_loras_of_the_denoiser_change_what_a_control_lora_borrows(tmp_path: Path
     before, after = lora.denoising(64, 64), lora.with_loras(patches).denoising(64, 64)
     assert before is not None
     assert after is not None
-    found, own = (one.weights[name].read_as(DType.F32) for one in (after, before))
+    found, own = (network.weights[name].read_as(DType.F32) for network in (after, before))
     assert np.allclose(found, own + 2, rtol=1e-5, atol=1e-5)
-    first, second = (one.weights[bias].read_as(DType.F32) for one in (before, after))
+    first, second = (network.weights[bias].read_as(DType.F32) for network in (before, after))
     assert np.array_equal(first, second)
     assert before.weights.digest() != after.weights.digest()
 
@@ -151,7 +151,7 @@ def test_a_file_of_differences_is_added_to_the_checkpoints_weights(tmp_path: Pat
     model = control_model(network, identify(tmp_path / "a"))
     step = model.denoising(64, 64)
     assert step is not None
-    found = {name: one.read_as(DType.F32) for name, one in step.weights.items()}
+    found = {name: weight.read_as(DType.F32) for name, weight in step.weights.items()}
     for name, array in arrays.items():
         expected = array + own[name] if name in own else array
         assert np.allclose(found[name], expected, rtol=1e-6, atol=1e-6), name

@@ -37,7 +37,7 @@ def written(path: Path, arrays: dict[str, Array], dtype: DType = DType.F32) -> P
 
 
 def numbers(network: ControlNetwork) -> dict[str, Array]:
-    return {name: as_source(one).read_as(DType.F32) for name, one in network.weights.items()}
+    return {name: as_source(weight).read_as(DType.F32) for name, weight in network.weights.items()}
 
 
 def same(found: dict[str, Array], wanted: dict[str, Array]) -> bool:

@@ -84,7 +84,7 @@ def written(path: Path, listing: Listing, kind: int | None = None) -> Path:
     """A file of a network whose residuals show, with the number of its kind of maps."""
     arrays: dict[str, Array] = drawn(listing)
     # Drawn weights are too small to show in 8 bits.
-    arrays |= {name: 20 * one for name, one in arrays.items() if "controlnet_blocks" in name}
+    arrays |= {name: 20 * array for name, array in arrays.items() if "controlnet_blocks" in name}
     dtypes = dict.fromkeys(arrays, DType.F32)
     if kind is not None:
         arrays["control_type"], dtypes["control_type"] = np.array([kind], np.int32), DType.I32
@@ -123,15 +123,15 @@ def sizes_of(network: ControlNetwork) -> Sd3NetSizes:
 
 def test_files_tell_their_blocks_and_the_kind_of_their_maps(nets: dict[str, Path]) -> None:
     pose, canny, depth = (read_control_network(path) for path in nets.values())
-    assert {(one.form, one.family) for one in (pose, canny, depth)} == {
+    assert {(network.form, network.family) for network in (pose, canny, depth)} == {
         (ControlForm.CONTROL_NET, "sd3")
     }
-    assert [one.kind for one in (pose, canny, depth)] == [
+    assert [network.kind for network in (pose, canny, depth)] == [
         ControlKind.POSE,
         ControlKind.CANNY,
         ControlKind.DEPTH,
     ]
-    assert [sizes_of(one).kind for one in (pose, canny)] == [None, ControlKind.CANNY]
+    assert [sizes_of(network).kind for network in (pose, canny)] == [None, ControlKind.CANNY]
     config = sizes_of(canny).config
     assert (config.joint, config.borrows_tokens, config.ignores_pooled) == (False, True, False)
     config = sizes_of(pose).config

@@ -47,7 +47,11 @@ def write_adapter(
 
 def flat(arrays: dict[str, Arrays]) -> Arrays:
     """The arrays of an adapter by the names in a safetensors file."""
-    return {f"{part}.{name}": one for part, found in arrays.items() for name, one in found.items()}
+    return {
+        f"{part}.{name}": array
+        for part, part_arrays in arrays.items()
+        for name, array in part_arrays.items()
+    }
 
 
 def encoder_arrays(config: ClipVisionConfig = CLIP) -> Arrays:

@@ -60,7 +60,7 @@ def main(checkout: Path) -> None:
 
 def added(attention: Any, scaling: str, width: int) -> Any:
     """Return the result of attention at a layer of a width."""
-    keys, values = (torch.from_numpy(one[width]) for one in (KEYS, VALUES))
+    keys, values = (torch.from_numpy(by_width[width]) for by_width in (KEYS, VALUES))
     project = {"1_to_k_ip": lambda _: keys, "1_to_v_ip": lambda _: values}
     adapter = SimpleNamespace(ip_layers=SimpleNamespace(to_kvs=project))
     adapter.get_multigpu_clone = lambda _: adapter

@@ -58,7 +58,7 @@ def main(checkout: Path) -> None:
             weight = by_block(checkout, kind, is_sdxl=family == "sdxl")
             for side, prefix in enumerate(("", "negative/")):
                 found = [
-                    one(attention, kind, weight, i, places[i], family, side)
+                    share(attention, kind, weight, i, places[i], family, side)
                     for i in range(len(places))
                 ]
                 arrays[f"{prefix}{family}/{kind}"] = np.array(found, np.float32)
@@ -81,7 +81,7 @@ def by_block(checkout: Path, kind: str, *, is_sdxl: bool) -> Any:
     return names["weight"]
 
 
-def one(
+def share(
     attention: Any, kind: str, weight: Any, place: int, block: str, family: str, side: int
 ) -> float:
     """Return the share that a block adds for the prompt, with 1 for the negative prompt."""

@@ -72,12 +72,12 @@ def test_no_picture_is_zeros_and_black_in_comfyui() -> None:
 def test_a_mask_has_the_cells_of_each_level(rule: ImagePrompting) -> None:
     mask = Image.new("L", (30, 20), 255)
     found = level_masks(mask, (72, 64), (8, 9), (0, 1, 3), rule)
-    assert {level: one.shape for level, one in found.items()} == {
+    assert {level: level_mask.shape for level, level_mask in found.items()} == {
         0: (1, 72, 1),
         1: (1, 20, 1),
         3: (1, 2, 1),
     }
-    assert all(np.allclose(one, 1) for one in found.values())
+    assert all(np.allclose(level_mask, 1) for level_mask in found.values())
 
 
 def test_diffusers_masks_are_black_and_white_and_others_grey() -> None:

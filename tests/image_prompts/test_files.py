@@ -189,7 +189,7 @@ def open_clip_arrays() -> dict[str, Array]:
     for layer in range(CLIP.layers):
         ours, theirs = f"vision_model.encoder.layers.{layer}", f"transformer.resblocks.{layer}"
         for end in ("weight", "bias"):
-            parts = [arrays[f"{ours}.self_attn.{one}_proj.{end}"] for one in "qkv"]
+            parts = [arrays[f"{ours}.self_attn.{part}_proj.{end}"] for part in "qkv"]
             found[f"visual.{theirs}.attn.in_proj_{end}"] = np.concatenate(parts)
             for leaf, other in leaves.items():
                 found[f"visual.{theirs}.{other}.{end}"] = arrays[f"{ours}.{leaf}.{end}"]

@@ -31,17 +31,17 @@ BY_NAME: dict[str, AdapterScaling] = dict(zip(SCALINGS, AdapterScaling, strict=T
 def encoded() -> EncodedImagePrompt:
     """One layer of each width, with and without the picture alike."""
     keys, values = (
-        {width: np.repeat(one[width][:, None], 2, axis=1) for width in WIDTHS}
-        for one in (KEYS, VALUES)
+        {width: np.repeat(by_width[width][:, None], 2, axis=1) for width in WIDTHS}
+        for by_width in (KEYS, VALUES)
     )
     return EncodedImagePrompt(keys, values)
 
 
-def attended(width: int, one: EncodedImagePrompt) -> NDArray[np.float32]:
+def attended(width: int, prompt: EncodedImagePrompt) -> NDArray[np.float32]:
     """Return the attention of the queries to keys and values of the first layer of a width."""
-    products = QUERIES[width][0] @ one.keys[width][0, 0].T / np.sqrt(width)
+    products = QUERIES[width][0] @ prompt.keys[width][0, 0].T / np.sqrt(width)
     shares = np.exp(products - products.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True) @ one.values[width][0, 0]
+    return shares / shares.sum(axis=1, keepdims=True) @ prompt.values[width][0, 0]
 
 
 def always(_evaluation: int, _sigma: float) -> bool:
@@ -74,7 +74,7 @@ def test_a_number_that_is_zero_in_all_pictures_has_no_norm() -> None:
 
 
 def test_tokens_of_several_pictures_are_those_of_one() -> None:
-    one = encoded()
-    both = joined([one, one])
+    prompt = encoded()
+    both = joined([prompt, prompt])
     assert both.keys[320].shape == (1, 2, 8, 320)
-    assert np.allclose(attended(320, both), attended(320, one), atol=1e-5)
+    assert np.allclose(attended(320, both), attended(320, prompt), atol=1e-5)

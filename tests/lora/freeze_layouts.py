@@ -142,7 +142,7 @@ def joined(
     keys: Keys = {}
     layers: Layers = {}
     for component, states in wanted.items():
-        plain = {key.removeprefix("base_model.model."): one for key, one in states.items()}
+        plain = {key.removeprefix("base_model.model."): tensor for key, tensor in states.items()}
         for key, tensor in convert(plain).items():
             spelled = f"{component}.{_clip(key) if component != 'unet' else key}"
             keys[spelled] = list(tensor.shape)
@@ -337,9 +337,9 @@ def main(scripts: str) -> None:
                 layouts[f"{family}: {name}"] = {"keys": keys, "layers": layers}
     FROZEN.parent.mkdir(exist_ok=True)
     text = json.dumps(layouts, separators=(",", ":"))
-    one = {"lora_up.weight": torch.ones(8, 2), "lora_down.weight": torch.ones(2, 6)}
-    one["alpha"] = torch.tensor(1.0)
-    torch.save({f"lora_unet_a.{part}": one[part] for part in one}, FROZEN.parent / "lora.pt")
+    parts = {"lora_up.weight": torch.ones(8, 2), "lora_down.weight": torch.ones(2, 6)}
+    parts["alpha"] = torch.tensor(1.0)
+    torch.save({f"lora_unet_a.{part}": parts[part] for part in parts}, FROZEN.parent / "lora.pt")
     FROZEN.write_bytes(lzma.compress(text.encode(), preset=9))
 
 

@@ -58,8 +58,13 @@ def _a1111(folder: Path) -> Any:
     sys.modules["modules.models.sd3.mmdit"] = MagicMock(QkvLinear=type(None))
     sys.modules["modules"].models.sd3.mmdit.QkvLinear = type(None)
     network = importlib.import_module("network")
-    made = [importlib.import_module(f"network_{name}") for name in _MODULES]
-    types_ = [getattr(one, next(n for n in dir(one) if n.startswith("ModuleType"))) for one in made]
+    imported = [importlib.import_module(f"network_{name}") for name in _MODULES]
+    types_ = [
+        getattr(
+            imported_module, next(n for n in dir(imported_module) if n.startswith("ModuleType"))
+        )
+        for imported_module in imported
+    ]
 
     def make(case: Case, strength: float) -> Any:
         net = network.Network("name", None)
@@ -67,7 +72,7 @@ def _a1111(folder: Path) -> Any:
         layer = layer_of(case)
         weights = network.NetworkWeights("key", "diffusion_model_key", tensors_of(case), layer)
         modules = (type_().create_module(net, weights) for type_ in types_)
-        module = next(one for one in modules if one is not None)
+        module = next(module for module in modules if module is not None)
         updown, _ = module.calc_updown(layer.weight)
         return (layer.weight + updown).numpy()
 
@@ -86,16 +91,16 @@ def _comfy(folder: Path) -> Any:
     names = {"lora": "LoRA", "loha": "LoHa", "lokr": "LoKr", "glora": "GLoRA"}
     names |= {"oft": "OFT", "boft": "BOFT"}
     adapters = [
-        getattr(importlib.import_module(f"comfy_frozen.weight_adapter.{one}"), f"{name}Adapter")
-        for one, name in names.items()
+        getattr(importlib.import_module(f"comfy_frozen.weight_adapter.{stem}"), f"{name}Adapter")
+        for stem, name in names.items()
     ]
 
     def make(case: Case, strength: float) -> Any:
         tensors = {f"x.{part}": tensor for part, tensor in tensors_of(case).items()}
         alpha, dora = tensors.get("x.alpha"), tensors.get("x.dora_scale")
         number = None if alpha is None else alpha.item()
-        loaded = (one.load("x", tensors, number, dora, set()) for one in adapters)
-        adapter = next(one for one in loaded if one is not None)
+        loaded = (kind.load("x", tensors, number, dora, set()) for kind in adapters)
+        adapter = next(adapter for adapter in loaded if adapter is not None)
         weight = torch.from_numpy(case.base)
         args = weight, "x", strength, 1.0, None, lambda a: a
         return adapter.calculate_weight(*args, torch.float32, None).numpy()

@@ -89,7 +89,7 @@ class _Stands(MetaPathFinder, Loader):
 
 def layer_of(key: str) -> str:
     """The layer of a key, as it is spelled."""
-    ending = next((one for one in _ENDINGS if key.endswith(one)), None)
+    ending = next((ending for ending in _ENDINGS if key.endswith(ending)), None)
     return key.removesuffix(ending) if ending else key.rpartition(".")[0]
 
 
@@ -102,18 +102,18 @@ def layout(states: States, save: Callable[[States], States]) -> tuple[Keys, Laye
     marked = {
         # Alpha takes part in a product.
         key: torch.tensor(float(RANK if key.endswith(".alpha") else layers[layer_of(key)])).expand(
-            one.shape
+            tensor.shape
         )
-        for key, one in states.items()
+        for key, tensor in states.items()
     }
     saved = save(marked)
     names = list(layers)
     meanings = {
-        layer_of(key): names[int(one.flatten()[0].item())]
-        for key, one in saved.items()
+        layer_of(key): names[int(tensor.flatten()[0].item())]
+        for key, tensor in saved.items()
         if not key.endswith(".alpha")
     }
-    return {key: list(one.shape) for key, one in saved.items()}, meanings
+    return {key: list(tensor.shape) for key, tensor in saved.items()}, meanings
 
 
 def named(states: States) -> States:
@@ -157,7 +157,7 @@ def onetrainer_layouts(family: str) -> Iterator[Layout]:
     for name, save in forms.items():
         if (family, name) != ("sd2", "kohya") and (family, name) != ("sd1", "kohya"):
             yield f"OneTrainer {name}", *layout(plain, save)
-    alone = {key: one for key, one in plain.items() if key.startswith("unet.")}
+    alone = {key: tensor for key, tensor in plain.items() if key.startswith("unet.")}
     yield (
         "OneTrainer original",
         *layout(alone, lambda states: _written(saver, model, "_save_original", states)),
@@ -275,12 +275,12 @@ def toolkit_layouts(family: str) -> Iterator[Layout]:
                 target_lin_modules=list(special.LoRANetwork.UNET_TARGET_REPLACE_MODULE),
                 **{"network_type": "lora", **options},
             )
-        modules = {id(one): name for name, one in root.named_modules()}
+        modules = {id(module): name for name, module in root.named_modules()}
         meaning = {id_: f"unet.{name}" for id_, name in modules.items()}
         for place, encoder in enumerate(encoders):
             component = encoder_name(place)
-            for inner, one in encoder.named_modules():
-                meaning[id(one)] = f"{component}.{_clip(inner)}"
+            for inner, module in encoder.named_modules():
+                meaning[id(module)] = f"{component}.{_clip(inner)}"
         loras = [*network.text_encoder_loras, *network.unet_loras]
         # The saver copies tensors, which the device without numbers does not allow.
         states = {
@@ -294,7 +294,11 @@ def toolkit_layouts(family: str) -> Iterator[Layout]:
             _text_name(lora.lora_name.replace("$$", ".")): meaning[id(lora.org_module[0])]
             for lora in loras
         }
-        yield f"AI-toolkit {name}", {key: list(one.shape) for key, one in saved.items()}, layers
+        yield (
+            f"AI-toolkit {name}",
+            {key: list(tensor.shape) for key, tensor in saved.items()},
+            layers,
+        )
 
 
 def _toolkit_config(kind: str) -> Any:
@@ -302,7 +306,7 @@ def _toolkit_config(kind: str) -> Any:
 
 
 def _text_names(states: States) -> States:
-    return {_text_name(key): one for key, one in states.items()}
+    return {_text_name(key): tensor for key, tensor in states.items()}
 
 
 def _text_name(key: str) -> str:
@@ -335,9 +339,9 @@ def simpletuner_layouts(family: str, path: Path) -> Iterator[Layout]:
     for place, text in enumerate(texts(family)):
         parts[encoder_name(place)] = peft(text, TEXT)
     states = {
-        f"{component}.{key.removeprefix('base_model.model.')}": one
+        f"{component}.{key.removeprefix('base_model.model.')}": tensor
         for component, found in parts.items()
-        for key, one in found.items()
+        for key, tensor in found.items()
     }
     yield "SimpleTuner comfyui", *layout(named(states), save)
 

@@ -24,14 +24,16 @@ def test_files_of_all_subfolders_are_listed_by_their_paths_below_the_folder(tmp_
         put(tmp_path / name)
     put(tmp_path / "old" / "pytorch_lora_weights.bin")
     names = ["a", "b", "old/pytorch_lora_weights", "styles/ink"]
-    assert [one.name for one in listed(tmp_path)] == names
+    assert [file.name for file in listed(tmp_path)] == names
 
 
 def test_a_missing_folder_is_left_out_and_one_that_is_named_twice_is_listed_once(
     tmp_path: Path,
 ) -> None:
     put(tmp_path / "below" / "a.safetensors")
-    folders = [one.path for one in list_below([tmp_path / "no", tmp_path, tmp_path / "below"])]
+    folders = [
+        folder.path for folder in list_below([tmp_path / "no", tmp_path, tmp_path / "below"])
+    ]
     assert folders == [str(tmp_path), str(tmp_path / "below")]
 
 
@@ -48,9 +50,9 @@ def test_the_preview_that_tools_save_comes_before_other_pictures(tmp_path: Path)
     for name in ("ink.v2.jpg", "Ink.v2.png", "Ink.v2.preview.png"):
         picture = put(tmp_path / name)
         os.utime(picture, ns=(1, 7))
-        one = list_one(file)
-        assert one is not None
-        assert (one.preview, one.preview_modified_ns) == (str(picture), 7)
+        entry = list_one(file)
+        assert entry is not None
+        assert (entry.preview, entry.preview_modified_ns) == (str(picture), 7)
 
 
 def test_a_change_of_a_file_or_of_a_card_beside_it_shows(tmp_path: Path) -> None:
@@ -62,14 +64,16 @@ def test_a_change_of_a_file_or_of_a_card_beside_it_shows(tmp_path: Path) -> None
     seen.append(list_one(file))
     put(file, "longer")
     seen.append(list_one(file))
-    states = {(one.stamp.size, tuple(card.size for card in one.cards)) for one in seen if one}
+    states = {
+        (entry.stamp.size, tuple(card.size for card in entry.cards)) for entry in seen if entry
+    }
     assert len(states) == 4
 
 
 def test_files_whose_names_differ_in_case_alone_are_both_listed(tmp_path: Path) -> None:
     put(tmp_path / "a.safetensors")
     put(tmp_path / "A.safetensors")
-    names = {one.name for one in listed(tmp_path)}
+    names = {file.name for file in listed(tmp_path)}
     assert names == {path.stem for path in tmp_path.iterdir()}
 
 

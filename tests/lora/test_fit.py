@@ -52,10 +52,10 @@ def test_changes_of_a_fused_layer_are_checked_by_its_own_shape(
 ) -> None:
     """Blocks of a rotation show the layer's size only when the change is made."""
     file = lora_file(tmp_path / "x.safetensors", {f"{layer}.oft_blocks": (2, out, out)})
-    one = fit(file, TABLE).modules[0]
-    assert one.shape == (out, INTO)
+    fitted = fit(file, TABLE).modules[0]
+    assert fitted.shape == (out, INTO)
     with pytest.raises(EngineError, match=rf"do not fit the weight \[{out}, {INTO}\]"):
-        patches_of(one.module, 1.0, shape=one.shape)
+        patches_of(fitted.module, 1.0, shape=fitted.shape)
 
 
 @pytest.mark.parametrize("order", [("part", "fused"), ("fused", "part")])
@@ -68,5 +68,5 @@ def test_a_fused_layer_counts_before_its_parts(order: tuple[str, ...], tmp_path:
         for key, shape in low_rank(layer, outputs[layer], INTO, RANK).items()
     }
     fitted = fit(lora_file(tmp_path / "x.safetensors", keys), TABLE)
-    assert [one.target.layer for one in fitted.modules] == ["q", "k", "v"]
+    assert [module.target.layer for module in fitted.modules] == ["q", "k", "v"]
     assert set(fitted.unused) == set(low_rank("part", 0, 0))

@@ -43,61 +43,61 @@ def info_of(listed: ListedFile) -> LoraInfo:
 
 
 def test_facts_of_several_kinds_are_kept_together(store: Store) -> None:
-    one, _ = store.files()
+    listed, _ = store.files()
     known = store.program()
-    known.note(one, names=NAMES)
-    known.note(one, info=info_of(one))
+    known.note(listed, names=NAMES)
+    known.note(listed, info=info_of(listed))
     known.save()
-    facts = store.program().of(one)
-    assert (facts.names, facts.info) == (NAMES, info_of(one))
+    facts = store.program().of(listed)
+    assert (facts.names, facts.info) == (NAMES, info_of(listed))
 
 
 def test_two_programs_keep_the_facts_of_both(store: Store) -> None:
-    one, two = store.files()
+    listed, other = store.files()
     first, second = store.program(), store.program()
-    first.note(one, names=NAMES)
-    second.note(two, names=NAMES)
+    first.note(listed, names=NAMES)
+    second.note(other, names=NAMES)
     first.save()
     second.save()
     first.refresh()
     for known in (first, second, store.program()):
-        assert [known.of(file).names for file in (one, two)] == [NAMES, NAMES]
+        assert [known.of(file).names for file in (listed, other)] == [NAMES, NAMES]
 
 
 def test_a_file_that_is_gone_is_forgotten_by_a_listing_of_its_folder(store: Store) -> None:
-    one, two = store.files()
+    listed, other = store.files()
     known = store.program()
-    known.note(one, names=NAMES)
-    known.note(two, names=NAMES)
-    known.forget([str(store.folder)], {two.path})
+    known.note(listed, names=NAMES)
+    known.note(other, names=NAMES)
+    known.forget([str(store.folder)], {other.path})
     known.forget([str(store.folder / "a")], ())
     known.save()
     later = store.program()
-    assert (later.of(one), later.of(two).names) == (NO_FACTS, NAMES)
+    assert (later.of(listed), later.of(other).names) == (NO_FACTS, NAMES)
 
 
 def test_facts_of_a_changed_file_are_not_its_facts(store: Store) -> None:
-    one, _ = store.files()
+    listed, _ = store.files()
     known = store.program()
-    known.note(one, names=NAMES)
-    Path(one.path).write_bytes(b"longer")
+    known.note(listed, names=NAMES)
+    Path(listed.path).write_bytes(b"longer")
     changed, _ = store.files()
     assert known.of(changed) == NO_FACTS
 
 
 def test_hashes_stay_where_only_a_card_beside_the_file_changes(store: Store) -> None:
-    one, _ = store.files()
+    listed, _ = store.files()
     known = store.program()
-    known.note(one, names=NAMES, hashes=HASHES)
-    Path(one.path).with_suffix(".civitai.info").write_text("{}")
+    known.note(listed, names=NAMES, hashes=HASHES)
+    Path(listed.path).with_suffix(".civitai.info").write_text("{}")
     changed, _ = store.files()
     assert known.of(changed) == KnownFacts(hashes=HASHES)
 
 
 def test_facts_that_cannot_be_written_stay_in_memory(store: Store) -> None:
     store.cache.parent.write_text("a file")
-    one, _ = store.files()
+    listed, _ = store.files()
     known = store.program()
-    known.note(one, names=NAMES)
+    known.note(listed, names=NAMES)
     known.save()
-    assert known.of(one).names == NAMES
+    assert known.of(listed).names == NAMES

@@ -124,7 +124,8 @@ def test_a_factor_with_nan_is_named_when_it_is_read(tmp_path: Path, bad: float) 
 def test_a_kernel_with_its_channels_last_is_refused(tmp_path: Path) -> None:
     lora = module(tmp_path, lora_up__weight=UP, lora_down__weight=numbers(RANK, 5, 3, 3))
     odd = {
-        part: replace(one, channels_last=len(one.shape) == 4) for part, one in lora.tensors.items()
+        part: replace(tensor, channels_last=len(tensor.shape) == 4)
+        for part, tensor in lora.tensors.items()
     }
     with pytest.raises(EngineError, match="order of its own"):
         patches_of(replace(lora, tensors=odd), 1.0)

@@ -54,7 +54,7 @@ def test_numbers_of_any_type_are_used_as_they_are_stored(
 def test_alpha_of_whole_kronecker_factors_is_not_read(tmp_path: Path) -> None:
     """AI-toolkit's is 9999999999 unless a rank is asked for, which float16 stores as infinity."""
     case = next(case for case in CASES if case.name == "lokr whole")
-    tensors = {part: one for part, one in case.tensors.items() if part != "alpha"}
+    tensors = {part: tensor for part, tensor in case.tensors.items() if part != "alpha"}
     plain = patched(tmp_path, Case("", case.shape, tensors, ())).read()
     tensors["alpha"] = np.asarray(np.inf, np.float32)
     np.testing.assert_array_equal(
@@ -88,7 +88,7 @@ def test_all_numbers_of_a_change_are_described_for_the_digest(tmp_path: Path, ca
     module = write_arrays(tmp_path / "lora.safetensors", case.tensors)
     read = {part for part, tensor in module.items() if tensor.offset in offsets}
     biases = {"b_norm"}
-    assert read == {part for part, one in case.tensors.items() if one.size > 1} - biases
+    assert read == {part for part, tensor in case.tensors.items() if tensor.size > 1} - biases
 
 
 def test_strengths_and_rules_differ_in_the_description(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ MISFITS: list[tuple[str, tuple[int, ...], ONES, str]] = [
 def test_tensors_that_do_not_fit_are_named_with_their_shapes(
     tmp_path: Path, shape: tuple[int, ...], tensors: ONES, named: str
 ) -> None:
-    arrays = {part: np.zeros(one, np.float32) for part, one in tensors.items()}
+    arrays = {part: np.zeros(sides, np.float32) for part, sides in tensors.items()}
     with pytest.raises(EngineError) as caught:
         patches(tmp_path, arrays, shape)
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH

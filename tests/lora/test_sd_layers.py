@@ -43,7 +43,7 @@ def test_original_names_of_unet_layers_lead_to_their_weights(name: str, tmp_path
     checkpoint, stored = identify(path), read_index(path).tensors
     table, weights = table_of(checkpoint), checkpoint.components[DENOISER].weights
     layers = [key.removesuffix(".weight") for key in WHOLES[name] if key.endswith(".weight")]
-    for layer in (one.removeprefix(UNET) for one in layers if one.startswith(UNET)):
+    for layer in (key.removeprefix(UNET) for key in layers if key.startswith(UNET)):
         target = only(table.find("lora_unet_" + layer.replace(".", "_")))
         assert target.component == DENOISER
         assert weights[f"{target.layer}.weight"] == stored[f"{UNET}{layer}.weight"]
@@ -53,7 +53,7 @@ def test_original_names_of_unet_layers_lead_to_their_weights(name: str, tmp_path
 def test_canonical_names_of_layers_lead_to_their_weights(name: str, tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", WHOLES[name]))
     table = table_of(checkpoint)
-    texts = [one for one in (TEXT, TEXT_2) if one in checkpoint.components]
+    texts = [encoder for encoder in (TEXT, TEXT_2) if encoder in checkpoint.components]
     prefixes = {DENOISER: "lora_unet_", texts[0]: "lora_te_"}
     prefixes |= dict(zip(texts, ("lora_te1_", "lora_te2_"), strict=False)) if texts[1:] else {}
     for component, prefix in prefixes.items():

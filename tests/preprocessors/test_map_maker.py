@@ -150,6 +150,6 @@ def test_maps_of_one_network_are_made_together_and_told_in_their_order(
     wanted = [WantedMap(noise(64, 64, seed), order) for seed, order in enumerate(orders)]
     made = maker.make_all(wanted, (), CancelToken())
     assert loads == ["hed", "pidinet"]
-    for one, found in zip(wanted, made, strict=True):
-        alone = maker.make(one.picture, one.order, (), CancelToken())
-        assert np.array_equal(found, alone)
+    for wanted_map, made_map in zip(wanted, made, strict=True):
+        alone = maker.make(wanted_map.picture, wanted_map.order, (), CancelToken())
+        assert np.array_equal(made_map, alone)

@@ -39,8 +39,8 @@ OF_ONNX = {PreprocessorName.DW_OPENPOSE, PreprocessorName.ONNX}
 with_weights = pytest.mark.parametrize(
     "options",
     [
-        msgspec.structs.replace(one.options(), resolution=64)
-        for name, one in PREPROCESSORS.items()
+        msgspec.structs.replace(preprocessor.options(), resolution=64)
+        for name, preprocessor in PREPROCESSORS.items()
         if name in KINDS
     ],
     ids=name_of,
@@ -58,14 +58,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[AnnotatorKind, Path]
 
 @pytest.fixture(scope="module")
 def networks(files: dict[AnnotatorKind, Path]) -> Iterator[Mapping[AnnotatorKind, LoadedAnnotator]]:
-    made = {kind: loaded(path) for kind, path in files.items()}
-    yield made
-    for one in made.values():
-        one.close()
+    annotators = {kind: loaded(path) for kind, path in files.items()}
+    yield annotators
+    for annotator in annotators.values():
+        annotator.close()
 
 
 def test_every_preprocessor_with_weights_has_a_network() -> None:
-    assert {name for name, one in PREPROCESSORS.items() if one.files} == set(KINDS) | OF_ONNX
+    with_files = {name for name, preprocessor in PREPROCESSORS.items() if preprocessor.files}
+    assert with_files == set(KINDS) | OF_ONNX
 
 
 @pytest.mark.parametrize("kind", EMITTED)
@@ -144,7 +145,7 @@ def test_weights_are_asked_for() -> None:
 
 
 def without_a_layer(arrays: dict[str, Array]) -> dict[str, Array]:
-    return {name: one for name, one in arrays.items() if ".layer.7." not in name}
+    return {name: array for name, array in arrays.items() if ".layer.7." not in name}
 
 
 @pytest.mark.parametrize(

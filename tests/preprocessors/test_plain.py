@@ -135,11 +135,13 @@ def test_a_shuffle_depends_on_its_seed_alone() -> None:
 
 
 def test_options_name_their_preprocessor_on_the_way() -> None:
-    for name, one in PREPROCESSORS.items():
-        assert one.options in get_args(MapOptions), "options have their place in MapOptions"
-        assert name_of(one.options()) is name
-        sent = msgspec.json.encode(one.options())
-        assert msgspec.json.decode(sent, type=MapOptions) == one.options()
+    for name, preprocessor in PREPROCESSORS.items():
+        assert preprocessor.options in get_args(MapOptions), (
+            "options have their place in MapOptions"
+        )
+        assert name_of(preprocessor.options()) is name
+        sent = msgspec.json.encode(preprocessor.options())
+        assert msgspec.json.decode(sent, type=MapOptions) == preprocessor.options()
     assert set(PREPROCESSORS) == set(PreprocessorName)
 
 

@@ -80,7 +80,8 @@ def test_joints_are_found(frozen: Mapping[str, Array], number: int) -> None:
 def test_poses_are_drawn(frozen: Mapping[str, Array], seed: int, number: int) -> None:
     width, height = (120, 90) if seed % 2 else (200, 260)
     found = [
-        joints.as_openpose(inputs.pose_points(10 * seed + one, width, height)) for one in range(2)
+        joints.as_openpose(inputs.pose_points(10 * seed + person, width, height))
+        for person in range(2)
     ]
     body, hands, face = PARTS[number]
     drawn = draw_pose(width, height, found, body=body, hands=hands, face=face)

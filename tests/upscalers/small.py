@@ -74,14 +74,14 @@ def _initial_places(scale: int, groups: int) -> Array:
 def file_of(folder: Path, name: str, layout: Layout = str, seed: int = 0) -> Path:
     """A safetensors file with a small network, its names changed by a layout."""
     path = folder / f"{name}.safetensors"
-    write_arrays(path, {layout(key): one for key, one in arrays_of(name, seed).items()})
+    write_arrays(path, {layout(key): array for key, array in arrays_of(name, seed).items()})
     return path
 
 
 def torch_file_of(folder: Path, name: str, layout: Layout = str) -> Path:
     """A PyTorch file with a small network; its names are as they are listed, flat."""
     path = folder / f"{name}.pth"
-    return write_torch_zip(path, {layout(key): one for key, one in arrays_of(name).items()})
+    return write_torch_zip(path, {layout(key): array for key, array in arrays_of(name).items()})
 
 
 def old_esrgan(name: str, config: RrdbConfig = RRDB) -> str:

@@ -51,7 +51,7 @@ def test_every_architecture_is_tested_and_told_of() -> None:
 def test_an_esrgan_is_the_same_in_each_layout(tmp_path: Path, layout: Callable[[str], str]) -> None:
     found = read_upscaler(file_of(tmp_path, "ESRGAN", layout)).network
     expected = {name: array.shape for name, array in arrays_of("ESRGAN").items()}
-    assert {name: one.shape for name, one in found.weights.items()} == expected
+    assert {name: weight.shape for name, weight in found.weights.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_esrgans_scale_is_read_from_its_layers(
     for layout in (str, new_esrgan, partial(old_esrgan, config=config)):
         shapes = wanted(partial(rrdb, config=config))
         path = tmp_path / "one.safetensors"
-        write_sparse(path, {layout(name): one.shape for name, one in shapes.items()})
+        write_sparse(path, {layout(name): weight.shape for name, weight in shapes.items()})
         network = read_upscaler(path).network
         assert (network.scale, network.needs.multiple) == (scale, unshuffle)
 
@@ -81,9 +81,9 @@ def test_a_wrapper_of_a_trainer_is_taken_off(tmp_path: Path, wrapper: str) -> No
 def test_averaged_weights_come_before_the_last_ones(tmp_path: Path) -> None:
     arrays = arrays_of("ESRGAN")
     both = {
-        f"{wrapper}.{key}": one
+        f"{wrapper}.{key}": array
         for wrapper in ("params", "params_ema")
-        for key, one in arrays.items()
+        for key, array in arrays.items()
     }
     path = tmp_path / "both.safetensors"
     places = write_arrays(path, both)
@@ -126,12 +126,12 @@ def test_a_folder_is_no_upscaler(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", EMITS)
 def test_a_missing_or_misshapen_weight_is_a_misfit(tmp_path: Path, name: str) -> None:
-    shapes = {key: one.shape for key, one in arrays_of(name).items()}
+    shapes = {key: array.shape for key, array in arrays_of(name).items()}
     weights = read_upscaler(file_of(tmp_path, name)).network.weights
     path = tmp_path / "broken.safetensors"
     for key in weights:
         for broken in (None, (*shapes[key], 2), (0, *shapes[key][1:])):
-            changed = {k: one for k, one in shapes.items() if k != key}
+            changed = {k: shape for k, shape in shapes.items() if k != key}
             write_sparse(path, changed | ({key: broken} if broken else {}))
             # Without what shows an architecture or how it ends, the file may be another one.
             try:
@@ -155,7 +155,7 @@ def test_a_missing_or_misshapen_weight_is_a_misfit(tmp_path: Path, name: str) ->
 def test_sizes_that_contradict_each_other_are_a_misfit(
     tmp_path: Path, key: str, shape: tuple[int, ...]
 ) -> None:
-    shapes = {name: one.shape for name, one in arrays_of("ESRGAN").items()}
+    shapes = {name: array.shape for name, array in arrays_of("ESRGAN").items()}
     path = write_sparse(tmp_path / "broken.safetensors", shapes | {key: shape})
     with pytest.raises(EngineError) as caught:
         read_upscaler(path)
@@ -163,7 +163,7 @@ def test_sizes_that_contradict_each_other_are_a_misfit(
 
 
 def test_integers_are_no_weights(tmp_path: Path) -> None:
-    shapes = {name: one.shape for name, one in arrays_of("ESRGAN").items()}
+    shapes = {name: array.shape for name, array in arrays_of("ESRGAN").items()}
     path = write_sparse(tmp_path / "integers.safetensors", shapes, DType.I8)
     with pytest.raises(EngineError, match="stored as I8"):
         read_upscaler(path)
@@ -180,5 +180,7 @@ def test_a_cut_file_is_truncated(tmp_path: Path) -> None:
 def test_grey_networks_are_read(tmp_path: Path) -> None:
     shapes = wanted(partial(rrdb, config=replace(RRDB, channels=1)))
     path = tmp_path / "grey.safetensors"
-    write_arrays(path, {name: np.zeros(one.shape, np.float32) for name, one in shapes.items()})
+    write_arrays(
+        path, {name: np.zeros(weight.shape, np.float32) for name, weight in shapes.items()}
+    )
     assert read_upscaler(path).network.channels == 1

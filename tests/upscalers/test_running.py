@@ -77,7 +77,7 @@ def test_tiles_of_a_network_that_sees_all_have_no_edges(tmp_path: Path) -> None:
     image = picture(160, 320)
     whole = enlarged(upscaler, image, setting(tmp_path, 4096))
     parts = enlarged(upscaler, image, setting(tmp_path, 160))
-    steps = [np.abs(np.diff(one, axis=2)).mean((0, 1)) for one in (whole, parts)]
+    steps = [np.abs(np.diff(pixels, axis=2)).mean((0, 1)) for pixels in (whole, parts)]
     assert steps[1].max() <= 1.05 * steps[0].max()
 
 
@@ -86,7 +86,7 @@ def test_a_network_that_was_saved_with_its_channels_last_is_the_same(
     tmp_path: Path, name: str
 ) -> None:
     """Some trainers save those so that they trained in half precision."""
-    kept = {f"params.{key}": channels_last(one) for key, one in arrays_of(name).items()}
+    kept = {f"params.{key}": channels_last(array) for key, array in arrays_of(name).items()}
     files = torch_file_of(tmp_path, name), write_torch_zip(tmp_path / "last.pth", kept)
     made = [enlarged(read_upscaler(file), picture(17, 9), setting(tmp_path)) for file in files]
     assert made[0].std() > 0
@@ -178,7 +178,7 @@ class Faulty(CpuBackend):
         if image.shape[2] * image.shape[3] > self._most:
             raise BackendError("too large", out_of_memory=True)
         if self._half_is_broken and precision is not Precision.F32:
-            return {name: one * np.float32(np.nan) for name, one in result.items()}
+            return {name: array * np.float32(np.nan) for name, array in result.items()}
         return result
 
 

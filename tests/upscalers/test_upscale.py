@@ -124,12 +124,12 @@ def test_a_network_that_keeps_the_size_runs_once() -> None:
 
 
 def test_a_picture_of_one_pixel_is_enlarged_by_each_method() -> None:
-    one: Array = np.array([[[10, 20, 30, 40]]], np.uint8)
+    pixel: Array = np.array([[[10, 20, 30, 40]]], np.uint8)
     for method in Resampling:
-        after = upscaled(one, Wanted(scale=4, resampling=method), None)
+        after = upscaled(pixel, Wanted(scale=4, resampling=method), None)
         assert after.shape == (4, 4, 4)
-        assert np.abs(after.astype(int) - one).max() <= 1
-    assert upscaled(one, Wanted(scale=1 / 64), None).shape == (1, 1, 4)
+        assert np.abs(after.astype(int) - pixel).max() <= 1
+    assert upscaled(pixel, Wanted(scale=1 / 64), None).shape == (1, 1, 4)
 
 
 @pytest.mark.parametrize(
