@@ -126,7 +126,7 @@ def write_zimage(path: Path, sizes: ZImageSizes, mix: str) -> None:
     usual, others = MIXES[mix]
     tensors: dict[str, Stored] = {}
     for number, (name, shape) in enumerate(zimage_files.original(sizes).items()):
-        dtype = next((one for part, one in others.items() if part in name), usual)
+        dtype = next((other for part, other in others.items() if part in name), usual)
         if len(shape) == 2 and not re.search(_LEFT_OF_FEW, name):
             tensors[name] = blocks(dtype, shape, number, DEVIATION / spread_of(dtype))
         else:

@@ -38,21 +38,22 @@ class WideNetwork:
 
     def __init__(self, kind: str, network: str, backend: str, precision: str) -> None:
         keep_heap_compact(LARGE_RESULT)
-        made, self._precision = backend_named(backend), Precision(precision)
+        runtime, self._precision = backend_named(backend), Precision(precision)
         whole = WIDE[kind][network]
         self._networks = *whole.before, whole
         device = Device(backend, "cpu", "the processor")
-        operators, wanted = made.operators(device), self._precision.dtype
+        operators, wanted = runtime.operators(device), self._precision.dtype
         element = wanted if wanted in operators.elements else DType.F32
         self._folder = TemporaryDirectory()
         self._graphs: list[Graph] = []
-        for number, one in enumerate(self._networks):
+        for number, wide in enumerate(self._networks):
             folder = Path(self._folder.name, str(number))
             folder.mkdir()
-            self._graphs.append(wide_graph(one, folder, operators, element, self._precision))
-        self._memory = made.working_memory(device)
+            self._graphs.append(wide_graph(wide, folder, operators, element, self._precision))
+        self._memory = runtime.working_memory(device)
         self._sessions = [
-            made.load(graph, None, device, lambda _: None, CancelToken()) for graph in self._graphs
+            runtime.load(graph, None, device, lambda _: None, CancelToken())
+            for graph in self._graphs
         ]
         self._random = np.random.default_rng(0)
 
@@ -77,8 +78,8 @@ class WideNetwork:
         itemsize = self._precision.dtype.itemsize
         predicted = self._memory.runs_bytes(
             [
-                (held_results(graph, one.sizes(*size)), itemsize)
-                for one, graph in zip(self._networks, self._graphs, strict=True)
+                (held_results(graph, network.sizes(*size)), itemsize)
+                for network, graph in zip(self._networks, self._graphs, strict=True)
             ]
         )
         seconds = perf_counter() - start
@@ -89,19 +90,21 @@ class WideNetwork:
     ) -> dict[str, Array]:
         """Return the last network's results of a run of all, with what those before make."""
         made, left = dict[str, Feed](), dict[str, Array]()
-        for one, graph, session in zip(self._networks, self._graphs, self._sessions, strict=True):
-            shown = replace(one, tokens=min(one.tokens, _FEW_TOKENS)) if few else one
+        for network, graph, session in zip(
+            self._networks, self._graphs, self._sessions, strict=True
+        ):
+            shown = replace(network, tokens=min(network.tokens, _FEW_TOKENS)) if few else network
             feeds = self._feeds(shown, graph, shown.sizes(height, width, contexts))
             feeds |= {name: made[name] for name in made.keys() & {i.name for i in graph.inputs}}
-            if one is self._networks[-1]:
+            if network is self._networks[-1]:
                 left = session.run(feeds)
             else:
                 written = session.run_on_device(feeds)
                 made |= written | kept_by(written)
         return left
 
-    def _feeds(self, one: Wide, graph: Graph, sizes: Mapping[str, int]) -> dict[str, Feed]:
-        fed = one.fed(sizes)
+    def _feeds(self, network: Wide, graph: Graph, sizes: Mapping[str, int]) -> dict[str, Feed]:
+        fed = network.fed(sizes)
         drawn: dict[str, Feed] = {
             spec.name: self._random.standard_normal(
                 tuple(size_of(n, sizes) for n in spec.shape), np.float32

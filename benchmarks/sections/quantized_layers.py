@@ -30,7 +30,7 @@ _SMALL = ZImageSizes(256, 32, 512, 256, 256, 1, 1)
 
 def quantized_layers(setting: Setting) -> Findings:
     """Measure each type, and each mix of types, in the precisions of OpenVINO's processor."""
-    device = next(one for one in backend_named(_BACKEND).probe() if one.usable)
+    device = next(device for device in backend_named(_BACKEND).probe() if device.usable)
     precisions = [precision.value for precision in device.precisions]
     setting.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=setting.folder) as scratch:
@@ -83,28 +83,46 @@ def _layer(
             return float(answer["processor_s"])
 
         errors: dict[str, float] = {}
-        times = _in_turns(setting, {one: lambda one=one: run(one) for one in precisions}, 9)
-    return dtype.value, *times, *(errors[one] for one in precisions if one != _EXACT)
+        times = _in_turns(
+            setting,
+            {precision: lambda precision=precision: run(precision) for precision in precisions},
+            9,
+        )
+    return (
+        dtype.value,
+        *times,
+        *(errors[precision] for precision in precisions if precision != _EXACT),
+    )
 
 
 def _step(setting: Setting, folder: Path, mix: str, precisions: Sequence[str]) -> tuple[Cell, ...]:
     """Measure a step of a transformer, each precision in a process of its own."""
     setting.say(f"  Z-Image's layers in {mix}")
-    file, found = folder / "zimage.gguf", {one: folder / f"{one}.npy" for one in precisions}
+    file = folder / "zimage.gguf"
+    saved = {precision: folder / f"{precision}.npy" for precision in precisions}
     write_zimage(file, _SMALL if setting.quick else _ZIMAGE, mix)
     with ExitStack() as stack:
         options = {"checkpoint": str(file), "backend": _BACKEND, "bare": False}
         children = {
-            one: stack.enter_context(Child("flow", **options, precision=one)) for one in precisions
+            precision: stack.enter_context(Child("flow", **options, precision=precision))
+            for precision in precisions
         }
 
         def run(precision: str) -> float:
-            save = str(found[precision])
+            save = str(saved[precision])
             return float(children[precision].ask("step", save=save)["processor_s"])
 
-        times = _in_turns(setting, {one: lambda one=one: run(one) for one in precisions}, 4)
-    exact = np.load(found[_EXACT])
-    errors = [relative_error(np.load(found[one]), exact) for one in precisions if one != _EXACT]
+        times = _in_turns(
+            setting,
+            {precision: lambda precision=precision: run(precision) for precision in precisions},
+            4,
+        )
+    exact = np.load(saved[_EXACT])
+    errors = [
+        relative_error(np.load(saved[precision]), exact)
+        for precision in precisions
+        if precision != _EXACT
+    ]
     return mix, *times, *errors
 
 

@@ -30,7 +30,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_file_is_a_schnell_with_matrices_in_blocks(path: Path) -> None:
     assert identify(path).variant == "schnell"
     tensors = read_index(path).tensors
-    matrices = [one for name, one in tensors.items() if "linear1.weight" in name]
+    matrices = [tensor for name, tensor in tensors.items() if "linear1.weight" in name]
     assert {matrix.dtype for matrix in matrices} == {DType.Q4_0}
 
 
@@ -48,7 +48,7 @@ def test_layers_that_converters_leave_stay_in_float16(tmp_path: Path) -> None:
     make_gguf.write(path, zimage.original(sizes), "lumina2", ZIMAGE_LEFT)
     assert identify(path).family == "zimage"
     tensors = read_index(path).tensors
-    types = {name: one.dtype for name, one in tensors.items()}
+    types = {name: tensor.dtype for name, tensor in tensors.items()}
     assert types["layers.0.feed_forward.w1.weight"] is DType.Q4_0
     assert types["noise_refiner.0.feed_forward.w1.weight"] is DType.F16
     assert types["x_pad_token"] is DType.F32

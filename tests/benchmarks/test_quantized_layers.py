@@ -26,7 +26,7 @@ def test_a_file_has_the_types_that_its_name_stands_for(tmp_path: Path) -> None:
     file = tmp_path / "zimage.gguf"
     write_zimage(file, ZImageSizes(256, 32, 512, 256, 256, 2, 1), "Q4_K_M")
     assert identify(file).family == "zimage"
-    types = {name: one.dtype for name, one in read_index(file).tensors.items()}
+    types = {name: tensor.dtype for name, tensor in read_index(file).tensors.items()}
     layer = "layers.1."
     assert types[f"{layer}attention.qkv.weight"] is DType.Q5_K
     assert types[f"{layer}feed_forward.w2.weight"] is DType.Q6_K

@@ -19,7 +19,7 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="asks the Linux 
 def children() -> set[str]:
     """The process ids of this process's children, ended ones that nobody waited for included."""
     lists = Path("/proc/self/task").glob("*/children")
-    return {pid for one in lists for pid in one.read_text().split()}
+    return {pid for listing in lists for pid in listing.read_text().split()}
 
 
 def run(type_name: str, folder: Path, limits: TrialLimits = PATIENT) -> BackendReport:

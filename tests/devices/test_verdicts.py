@@ -53,10 +53,10 @@ def test_the_newest_report_replaces_older_ones(path: Path) -> None:
 
 
 def test_two_processes_keep_each_others_reports(path: Path) -> None:
-    one, other = VerdictStore(path, "now"), VerdictStore(path, "now")
-    one.keep(REPORT)
+    store, other = VerdictStore(path, "now"), VerdictStore(path, "now")
+    store.keep(REPORT)
     other.keep(BackendReport(backend="cpu", fingerprint="now"))
-    assert one.find("cpu") is not None
+    assert store.find("cpu") is not None
     assert other.find("nvidia_cuda") == REPORT
 
 

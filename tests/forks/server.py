@@ -51,7 +51,7 @@ def serve(path: str) -> None:
     print("ready", flush=True)  # noqa: T201
     forks: list[Fork] = []
     while True:
-        watched = [one for fork in forks for one in (fork.alive, fork.client)]
+        watched = [end for fork in forks for end in (fork.alive, fork.client)]
         readable, _, _ = select.select([0, listener, *watched], [], [])
         if 0 in readable:
             break

@@ -167,6 +167,6 @@ def test_replaced_weights_compute_the_same_as_an_engine_built_of_them(
     assert relative_error(before, expected) > 5e-2
     np.testing.assert_array_equal(bench.numbers(takes, base), before)
     with capsys.disabled():
-        times = [1e3 * bench.step_seconds(one) for one in (plain, takes)]
+        times = [1e3 * bench.step_seconds(artifact) for artifact in (plain, takes)]
         told = f"\n{device.name}: a step {times[0]:.2f} ms, refittable {times[1]:.2f} ms"
         print(told)  # noqa: T201

@@ -28,7 +28,7 @@ class RandomBranches:
         self._weights = weights
         self._factors: dict[str, dict[int, tuple[Array, Array]]] = {}
         arrays: dict[str, Array] = {}
-        named = [name for name, one in weights.items() if one.ndim > 1 and not _is_table(name)]
+        named = [name for name, array in weights.items() if array.ndim > 1 and not _is_table(name)]
         for place, name in enumerate(named):
             layer, (out, *inner) = name.removesuffix(".weight"), weights[name].shape
             for number, rank in enumerate(self.ranks):
@@ -40,7 +40,8 @@ class RandomBranches:
                 pair = up.astype(np.float32), down.astype(np.float32)
                 self._factors.setdefault(layer, {})[number] = pair
                 arrays |= {
-                    f"{layer}.{number}.{part}": one for part, one in zip("ud", pair, strict=True)
+                    f"{layer}.{number}.{part}": factor
+                    for part, factor in zip("ud", pair, strict=True)
                 }
         slices = write_sources(folder / "loras.safetensors", arrays)
         # The own strength of a factor, such as alpha / rank.

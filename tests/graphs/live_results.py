@@ -50,17 +50,21 @@ class _Shapes:
     def __init__(self, model: ModelProto, sizes: Mapping[str, int]) -> None:
         graph = model.graph
         self._nodes, self._opset = list(graph.node), model.opset_import[0]
-        self._outputs = {one.name for one in graph.output}
-        self._known = {one.name: one for one in graph.initializer if not one.external_data}
+        self._outputs = {output.name for output in graph.output}
+        self._known = {
+            initializer.name: initializer
+            for initializer in graph.initializer
+            if not initializer.external_data
+        }
         self._types = {
-            one.name: helper.make_tensor_type_proto(one.data_type, one.dims)
-            for one in graph.initializer
+            initializer.name: helper.make_tensor_type_proto(initializer.data_type, initializer.dims)
+            for initializer in graph.initializer
         }
         self._unchanged = set(self._types)
-        for one in graph.input:
-            kind = one.type.tensor_type
+        for value_info in graph.input:
+            kind = value_info.type.tensor_type
             shape = [size.dim_value or sizes[size.dim_param] for size in kind.shape.dim]
-            self._types[one.name] = helper.make_tensor_type_proto(kind.elem_type, shape)
+            self._types[value_info.name] = helper.make_tensor_type_proto(kind.elem_type, shape)
         for node in self._nodes:
             self._infer(node)
 
@@ -71,14 +75,18 @@ class _Shapes:
         for place, node in enumerate(self._nodes):
             over = [value for value in dict.fromkeys(node.input) if last[value] == place]
             dying = [value for value in over if value in held]
-            made = {one: self._bytes(one) for one in node.output if one and one not in self._known}
-            if node.op_type in _IN_PLACE and made:
-                size = next(iter(made.values()))
+            results = {
+                result: self._bytes(result)
+                for result in node.output
+                if result and result not in self._known
+            }
+            if node.op_type in _IN_PLACE and results:
+                size = next(iter(results.values()))
                 taken = next((value for value in dying if held[value] == size), None)
                 held.pop(taken or "", None)
-            held |= made
+            held |= results
             most = max(most, sum(held.values()))
-            for value in (*dying, *(one for one in made if one not in last)):
+            for value in (*dying, *(result for result in results if result not in last)):
                 if value not in self._outputs:
                     held.pop(value, None)
         return LiveResults(most, sum(self._bytes(value) for value in self._ahead()))
@@ -91,7 +99,7 @@ class _Shapes:
             for value in node.input
         }
         made = {value for node in self._nodes for value in node.output}
-        return {one for one in taken & made & self._unchanged if one not in self._known}
+        return {value for value in taken & made & self._unchanged if value not in self._known}
 
     def _bytes(self, value: str) -> int:
         return math.prod(self._shape(value)) * _FLOAT32
@@ -120,9 +128,9 @@ class _Shapes:
     def _sizes(self, node: NodeProto, given: Sequence[str]) -> "np.ndarray[Any, Any] | None":
         """Return what a node computes of sizes; None for one that computes of anything else."""
         if node.op_type == "Shape":
-            ends = {one.name: one.i for one in node.attribute}
+            ends = {attribute.name: attribute.i for attribute in node.attribute}
             return np.asarray(self._shape(given[0])[ends.get("start", 0) : ends.get("end")], int)
-        arrays = [numpy_helper.to_array(self._known[one]) for one in given if one in self._known]
+        arrays = [numpy_helper.to_array(self._known[name]) for name in given if name in self._known]
         if len(arrays) < len(given) or any(array.dtype != np.int64 for array in arrays):
             return None
         if node.op_type == "Concat":

@@ -108,8 +108,8 @@ def test_takers_of_a_slice_are_nodes_of_their_own() -> None:
 
     def gated(g: GraphBuilder, x: str) -> str:
         y = product(g, x, "second")
-        one, other = sliced(g, y, 0, half), sliced(g, y, half, _WIDTH)
-        return g.op("Concat", g.op("Mul", g.op("Tanh", one), other), one, axis=1)
+        first, second = sliced(g, y, 0, half), sliced(g, y, half, _WIDTH)
+        return g.op("Concat", g.op("Mul", g.op("Tanh", first), second), first, axis=1)
 
     assert kinds(gated) == ["MatMul", SLICES, "Tanh", "Mul", "Concat"]
 
@@ -125,8 +125,8 @@ def test_a_product_with_the_sigmoid_of_its_own_input_is_one_node() -> None:
 def test_a_node_like_an_earlier_one_is_that_one() -> None:
     def twice(g: GraphBuilder, x: str) -> str:
         scale = g.constant([1.0] * _WIDTH)
-        one, two = (g.op("LayerNormalization", x, scale, axis=-1) for _ in "ab")
-        return g.op("Concat", one, g.op("Softmax", two, axis=-1), axis=1)
+        first, second = (g.op("LayerNormalization", x, scale, axis=-1) for _ in "ab")
+        return g.op("Concat", first, g.op("Softmax", second, axis=-1), axis=1)
 
     def taken(g: GraphBuilder, x: str) -> str:
         return sliced(g, twice(g, x), 0, _WIDTH)
@@ -212,6 +212,8 @@ def test_attention_in_single_nodes_is_one_node_without_scores() -> None:
         g.output(product(g, y, "out"), "y", DType.F32, (1, "rows", _WIDTH))
 
     # Keys alone are turned.
-    exact, rounded = ([one.kind for one in steps_of(emit, one)] for one in (_EXACT, _ROUNDED))
+    exact, rounded = (
+        [step.kind for step in steps_of(emit, precision)] for precision in (_EXACT, _ROUNDED)
+    )
     assert exact == ["MatMul", "MatMul", "MatMul", "Transpose", "Attention", "MatMul"]
     assert rounded[-3:] == ["Attention", "Transpose", "MatMul"]

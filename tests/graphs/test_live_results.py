@@ -181,12 +181,12 @@ def test_shapes_are_those_that_the_runtime_computes(name: str, form: str) -> Non
     graph = graph_in_memory(emit, random_weights(emit), _FORMS[form])
     model = ModelProto.FromString(graph.model).graph
     shapes = ResultShapes(
-        {one.name: tuple(size_of(n, _SIZES) for n in one.shape) for one in graph.inputs}
-        | {one.name: tuple(one.dims) for one in model.initializer},
+        {spec.name: tuple(size_of(n, _SIZES) for n in spec.shape) for spec in graph.inputs}
+        | {initializer.name: tuple(initializer.dims) for initializer in model.initializer},
         {
-            one.name: numpy_helper.to_array(one).astype(np.int64)
-            for one in model.initializer
-            if not one.external_data
+            initializer.name: numpy_helper.to_array(initializer).astype(np.int64)
+            for initializer in model.initializer
+            if not initializer.external_data
         },
     )
     computed = every_result(graph)
@@ -196,15 +196,15 @@ def test_shapes_are_those_that_the_runtime_computes(name: str, form: str) -> Non
             assert shapes[result] == computed[result], node
 
 
-@pytest.mark.parametrize("backend", [one.name for one in BACKENDS])
+@pytest.mark.parametrize("backend", [reference.name for reference in BACKENDS])
 @pytest.mark.parametrize(("kind", "name"), _KINDS)
 def test_results_of_every_family_are_counted_in_every_backends_operators(
     kind: str, name: str, backend: str
 ) -> None:
     network = WIDE[kind][name]
-    made = next(one for one in BACKENDS if one.name == backend).create()
+    runtime = next(reference for reference in BACKENDS if reference.name == backend).create()
     try:
-        operators = made.operators(Device(backend, "cpu", ""))
+        operators = runtime.operators(Device(backend, "cpu", ""))
     except BackendError:
         pytest.skip("its operators depend on the card")
     counted = held_results(counting(network, operators), network.sizes(512, 512, 1)).at_once
@@ -256,12 +256,12 @@ def test_a_bias_that_is_a_product_holds_no_scores_where_keys_may_be_wide() -> No
 def test_more_contexts_and_cells_hold_more_results() -> None:
     network = NETWORKS["denoiser"]["SD 3 medium"]
     graph = counting(network, FUSED)
-    one, two, large = (
+    single, double, large = (
         held_results(graph, network.sizes(*size))
         for size in ((512, 512, 1), (512, 512, 2), (1024, 1024, 1))
     )
     for count in ("at_once", "by_heads", "grouped"):
-        first, second, third = (getattr(held, count) for held in (one, two, large))
+        first, second, third = (getattr(held, count) for held in (single, double, large))
         assert second == pytest.approx(2 * first, rel=0.01)
         # Four times the cells, and the same text.
         assert 3 * first < third < 4 * first
@@ -282,10 +282,10 @@ def test_results_that_leave_a_run_are_held_to_its_end() -> None:
         g = GraphBuilder("chain", wanted(emit), _CPU, DType.F32, Precision.F32)
         emit(g)
         found.append(held_results(g.build({}), {"rows": 5}))
-    assert [one.leaving for one in found] == [40, 5 * 40]
-    assert [one.at_once for one in found] == [2 * 40, 5 * 40]
+    assert [held.leaving for held in found] == [40, 5 * 40]
+    assert [held.at_once for held in found] == [2 * 40, 5 * 40]
     # They leave in memory of their own, beside the buffers of those that do not.
-    assert [one.grouped for one in found] == [2 * 40, 0]
+    assert [held.grouped for held in found] == [2 * 40, 0]
 
 
 def test_results_share_buffers_where_their_lives_do_not_meet() -> None:

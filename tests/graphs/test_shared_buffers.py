@@ -68,11 +68,11 @@ def test_a_result_gets_the_buffer_of_one_that_is_no_longer_held() -> None:
 
 
 def test_results_that_leave_have_memory_of_their_own_unless_they_were_rounded() -> None:
-    one, rounded = (
+    exact, rounded = (
         buffers(lambda g, x: product(g, x, "second"), precision)
         for precision in (Precision.F32, Precision.BF16)
     )
-    assert one == 2
+    assert exact == 2
     # The converted input, in place of which the second result lies, the first, and what leaves.
     assert rounded == 2
 

@@ -115,7 +115,7 @@ def test_a_layer_without_branch_is_written_as_before(tmp_path: Path) -> None:
     weights = random_weights(emit)
     layer = "down_blocks.1.attentions.0.transformer_blocks.0.attn1.to_q"
     branches = RandomBranches(tmp_path, {f"{layer}.weight": weights[f"{layer}.weight"]}).branches
-    graphs = [graph_in_memory(emit, weights, PLAIN, branches=one) for one in (None, branches)]
+    graphs = [graph_in_memory(emit, weights, PLAIN, branches=used) for used in (None, branches)]
     before, after = (
         Counter(node.op_type for node in ModelProto.FromString(graph.model).graph.node)
         for graph in graphs
@@ -139,7 +139,7 @@ def test_every_linear_layer_and_convolution_of_a_unet_may_have_a_branch(tmp_path
         graph = graph_in_memory(emit, weights, PLAIN, branches=branches)
         inputs = {spec.name.rpartition(".")[0] for spec in graph.inputs}
         assert inputs >= branches.layers.keys()
-        layers = {name.removesuffix(".weight") for name, one in weights.items() if one.ndim > 1}
+        layers = {name.removesuffix(".weight") for name, array in weights.items() if array.ndim > 1}
         assert branches.layers.keys() == layers
 
 

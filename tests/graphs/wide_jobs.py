@@ -90,15 +90,17 @@ def _led(name: str, control: Emit, denoiser: Emit | None = None) -> WideNetwork:
 def _referring(name: str, config: UNetConfig) -> WideNetwork:
     """A UNet of which all self-attentions attend to a reference, behind its writing twin."""
     own, end = DENOISERS[name], ".attn1.to_q.weight"
-    layers = tuple(one.removesuffix(".to_q.weight") for one in wanted(own.emit) if end in one)
+    layers = tuple(
+        weight.removesuffix(".to_q.weight") for weight in wanted(own.emit) if end in weight
+    )
     writes, reads = (
         partial(
             unet,
             config=config,
             halves_evenly=True,
-            changes=NetworkChanges(reference=ReferenceForm(layers, writes=one)),
+            changes=NetworkChanges(reference=ReferenceForm(layers, writes=is_writer)),
         )
-        for one in (True, False)
+        for is_writer in (True, False)
     )
     return replace(own, emit=reads, before=(replace(own, emit=writes),))
 

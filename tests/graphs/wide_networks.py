@@ -211,15 +211,15 @@ def wide_graph(
 
     Compilers make one product of those with the same input and the same weights.
     """
-    asked = wanted(network.emit)
-    most = max(math.prod(one.shape) for one in asked.values()) + len(asked) * _APART
+    weights = wanted(network.emit)
+    most = max(math.prod(weight.shape) for weight in weights.values()) + len(weights) * _APART
     path = folder / f"{_FILE}.{element}"
     numbers = np.random.default_rng(0).standard_normal(most, np.float32) * np.float32(0.02)
     numbers.astype(element.numpy).tofile(path)
     del numbers
     slices = {
-        name: FileSlice(path, place * _APART * element.itemsize, element, one.shape)
-        for place, (name, one) in enumerate(asked.items())
+        name: FileSlice(path, place * _APART * element.itemsize, element, weight.shape)
+        for place, (name, weight) in enumerate(weights.items())
     }
     g = GraphBuilder("network", slices, operators, element, precision)
     network.emit(g)

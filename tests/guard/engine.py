@@ -144,15 +144,15 @@ class Guarded:
             ),
         )
 
-    def _with_files(self, one: Any) -> Any:
+    def _with_files(self, layer: Any) -> Any:
         """A control layer or an image prompt, with the files of the folder for their names."""
         found: dict[str, str] = {}
-        for field, name in msgspec.structs.asdict(one).items():
+        for field, name in msgspec.structs.asdict(layer).items():
             if field in {"image", "mask"} and name:
                 found[field] = str(self.folder / name)
             if field in {"network", "adapter", "encoder"} and name:
                 found[field] = str(checkpoints.write(name, self.folder))
-        return msgspec.structs.replace(one, **found)
+        return msgspec.structs.replace(layer, **found)
 
     def _settings(self, record: dict[str, Any]) -> dict[str, Any]:
         """A record without what is not a setting, its paths names again."""
@@ -168,9 +168,9 @@ class Guarded:
     def _named(self, value: Any) -> Any:
         match value:
             case dict():
-                return {key: self._named(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType]
+                return {key: self._named(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
             case list():
-                return [self._named(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+                return [self._named(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
             case str() if value == str(starter_checkpoint()):
                 return checkpoints.STARTER
             case str() if value.startswith(str(self.folder)):

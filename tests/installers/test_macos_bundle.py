@@ -42,16 +42,25 @@ def test_info_plist_names_executable_icon_version_and_system() -> None:
 
 def test_info_plist_declares_each_type_of_its_documents_that_macos_does_not_know() -> None:
     content = plistlib.loads(info_plist("1"))
-    taken = {kind for one in content["CFBundleDocumentTypes"] for kind in one["LSItemContentTypes"]}
+    taken = {
+        kind
+        for document_type in content["CFBundleDocumentTypes"]
+        for kind in document_type["LSItemContentTypes"]
+    }
     declared = {
-        one["UTTypeIdentifier"]: one["UTTypeTagSpecification"]["public.filename-extension"]
-        for one in content["UTImportedTypeDeclarations"]
+        declaration["UTTypeIdentifier"]: declaration["UTTypeTagSpecification"][
+            "public.filename-extension"
+        ]
+        for declaration in content["UTImportedTypeDeclarations"]
     }
     assert {kind for kind in taken if kind.startswith(IDENTIFIER)} == set(declared)
     assert sorted(ending for endings in declared.values() for ending in endings) == [
         "ckpt", "safetensors",
     ]  # fmt: skip
-    assert all(one["LSHandlerRank"] == "Alternate" for one in content["CFBundleDocumentTypes"])
+    assert all(
+        document_type["LSHandlerRank"] == "Alternate"
+        for document_type in content["CFBundleDocumentTypes"]
+    )
 
 
 def test_the_bundle_has_the_tree_as_resources_and_keeps_links(tmp_path: Path) -> None:

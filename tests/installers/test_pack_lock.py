@@ -25,9 +25,9 @@ def test_the_wheels_of_each_build_run_on_its_platform() -> None:
     tags = {(target.system, target.machine): set(target.tags) | {"any"} for target in PLATFORMS}
     for build in tomllib.loads(TEXT)["builds"]:
         fitting = tags[build["system"], build["machine"]]
-        for one in build["wheels"]:
-            _, _, _, own = parse_wheel_filename(one["url"].rpartition("/")[2])
-            assert {tag.platform for tag in own} & fitting, one["url"]
+        for pinned in build["wheels"]:
+            _, _, _, own = parse_wheel_filename(pinned["url"].rpartition("/")[2])
+            assert {tag.platform for tag in own} & fitting, pinned["url"]
             native = {tag.interpreter for tag in own} & {"cp313"}
             assert not native or build["python"] == "3.13"
 

@@ -75,8 +75,8 @@ def test_the_list_of_parts_names_each_with_hash_licence_and_address() -> None:
 
 def test_the_same_parts_give_the_same_list_and_others_another() -> None:
     assert sbom("1", Target.LINUX, [PART]) == sbom("1", Target.LINUX, [PART])
-    one = msgspec.json.decode(sbom("1", Target.LINUX, [PART]))["serialNumber"]
-    assert one != msgspec.json.decode(sbom("1", Target.LINUX, []))["serialNumber"]
+    serial = msgspec.json.decode(sbom("1", Target.LINUX, [PART]))["serialNumber"]
+    assert serial != msgspec.json.decode(sbom("1", Target.LINUX, []))["serialNumber"]
 
 
 def test_package_urls_tell_wheels_from_other_files() -> None:
@@ -190,7 +190,7 @@ def test_whole_trees_are_offered_as_updates_by_those_who_have_the_key(
     content = verified_content((folder / list_name(CHANNEL)).read_bytes(), (public,))
     (offered,) = read_list(content).releases
     assert offered.version == "1.2"
-    assert [one.name for one in offered.archives] == [archive.name]
+    assert [listed.name for listed in offered.archives] == [archive.name]
     assert list_name(CHANNEL) in (folder / CHECKSUMS).read_text()
 
 

@@ -60,7 +60,7 @@ def test_a_program_has_nothing_of_the_present_environment(
 def test_the_checkout_is_asked_in_folders_of_its_own(tmp_path: Path) -> None:
     found = checked_out(tmp_path).answer("models")
     assert Path(found["folder"]).is_relative_to(tmp_path)
-    assert [one["name"] for one in found["models"]] == ["starter"]
+    assert [model["name"] for model in found["models"]] == ["starter"]
 
 
 def test_pictures_may_differ_by_rounding_alone(tmp_path: Path) -> None:
