@@ -254,7 +254,7 @@ def test_a_folder_that_cannot_be_written_to_stops_no_picture(bench: Bench) -> No
 def test_a_cleared_cache_keeps_nothing_in_memory_either(bench: Bench) -> None:
     services = bench.services()
     bench.run(services, bench.request)
-    (listed,) = [one for one in services.cache.listed() if one.kind == "encoded_prompts"]
+    (listed,) = [entry for entry in services.cache.listed() if entry.kind == "encoded_prompts"]
     assert (listed.network, listed.checkpoint) == (ENCODER, "tiny")
     services.cache.remove([listed.name])
     assert bench.encoded == []

@@ -76,11 +76,11 @@ def test_all_files_in_the_folders_are_hashed_so_that_a_renamed_one_is_found(
     assert services.hashes.wait(PATIENCE_S)
     monkeypatch.setattr(names_below, "MOST_HASHED_BYTES", 0)
     later = JobServices.in_cache(tmp_path / "cache", loras=[tmp_path / "loras"])
-    for one in (path, other):
-        digits = hashlib.sha256(one.read_bytes()).hexdigest()[:10]
+    for file in (path, other):
+        digits = hashlib.sha256(file.read_bytes()).hexdigest()[:10]
         found = later.lora_folders.look().find("another name", digits)
         assert found is not None
-        assert (found.path, found.hashed) == (one, 0)
+        assert (found.path, found.hashed) == (file, 0)
 
 
 def test_files_are_hashed_for_listings_while_no_job_runs(

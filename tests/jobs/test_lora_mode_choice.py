@@ -192,7 +192,7 @@ def test_a_combination_is_told_by_all_that_its_weights_depend_on(
         timed.combined(timed.lora, replace(plain, rank=2)),
         timed.combined(timed.lora, rules=LoraRules(dora=DoraRule.TRAINED)),
     )
-    assert len({one.key for one in different}) == len(different)
+    assert len({combination.key for combination in different}) == len(different)
     text = replace(plain, name="another name", text_strength=0.3)
     assert timed.combined(timed.lora, text).key == different[0].key
 

@@ -103,7 +103,7 @@ def test_texts_and_maps_are_encoded_by_networks_that_are_counted(
 ) -> None:
     needs, plan = needed(layer(folder))
     assert needs.text_run_bytes == bytes_of(compiler, *plan.read.first.texts[0].networks) > 0
-    (control,) = (one for one in plan.controls if one)
+    (control,) = (control for control in plan.controls if control)
     assert needs.picture_run_bytes == bytes_of(compiler, *control.embedding_networks) > 0
     # Its weights are a part of the file's.
     (maps,), (steps,) = needs.picture_encoders, needs.controls

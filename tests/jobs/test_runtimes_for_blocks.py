@@ -65,7 +65,7 @@ class Bench:
             a_request(whole, width=96, height=64, steps=1), backend="auto"
         )
         self.folder, self.openvino, self.onnx = folder, RoomyOpenVino(), RoomyCpu()
-        device = next(one for one in self.openvino.probe() if one.id == "cpu")
+        device = next(device for device in self.openvino.probe() if device.id == "cpu")
         device = replace(device, precisions=(Precision.BF16, Precision.F32))
         times = {Precision.BF16: 200.0, Precision.F32: 140.0}
         self.first: Candidate = Candidate(self.openvino, device, 200, times=times)
@@ -88,8 +88,8 @@ class Bench:
         everything = [self.first, self.second]
         peaks: list[int] = []
         self.leave(1)
-        for one in everything:
-            self.first = self.second = one
+        for candidate in everything:
+            self.first = self.second = candidate
             peaks.append(self.planned(request).memory.peak_bytes)
         self.first, self.second = everything
         self.leave(_PLENTY)

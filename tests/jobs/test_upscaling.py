@@ -140,8 +140,8 @@ def test_a_device_that_fails_is_remembered_and_a_crash_is_blamed_on_the_one_at_w
     script: Script,
     failures: list[tuple[str, str]],
 ) -> None:
-    one, two = Card({f"upscaler {NAME}": script}), Card()
-    found = [one.candidate("one"), two.candidate("two")]
+    first, second = Card({f"upscaler {NAME}": script}), Card()
+    found = [first.candidate("one"), second.candidate("two")]
     noted: list[tuple[str, str]] = []
     blamed: list[str] = []
 

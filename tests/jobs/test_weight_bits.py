@@ -181,7 +181,7 @@ def test_copies_of_rounded_weights_are_as_large_as_was_said_and_kept_apart(bench
         prepared.load(place, lambda _done, _total: None, CancelToken()).close()
         assert prepared.preparation() is Preparation.LOAD
         assert compiler.has_copy(weights, Precision.F32)
-        (copy,) = (one for one in copies.listed() if one.name not in before)
+        (copy,) = (copy for copy in copies.listed() if copy.name not in before)
         before |= {copy.name}
         # A copy has the weights that are in no blocks, too, where it has any.
         dense = sum(weight.elements for weight in weights.values() if len(weight.shape) != 2) * 4

@@ -86,4 +86,4 @@ RECORDS_BY_NAME = {
     ),
 }
 
-OURS = {name: format_infotext(record_infotext(one)) for name, one in RECORDS_BY_NAME.items()}
+OURS = {name: format_infotext(record_infotext(record)) for name, record in RECORDS_BY_NAME.items()}

@@ -135,7 +135,7 @@ def _sampler_chooser(modules: Path) -> Any:
         {
             "functools": SimpleNamespace(cache=cache),
             "samplers": samplers,
-            "all_samplers_map": {one.name: one for one in samplers},
+            "all_samplers_map": {sampler.name: sampler for sampler in samplers},
             "sd_schedulers": SimpleNamespace(**schedules),
         },
     )["get_sampler_and_scheduler"]
@@ -143,11 +143,13 @@ def _sampler_chooser(modules: Path) -> Any:
     def choose(sampler: str | None, schedule: str | None) -> list[str]:
         return list(chosen(sampler, schedule, convert_automatic=False))
 
-    choose.samplers = sorted({one.name for one in samplers} | {a for row in rows for a in row[2]})
+    choose.samplers = sorted(
+        {sampler.name for sampler in samplers} | {a for row in rows for a in row[2]}
+    )
     choose.schedules = sorted(
         name
-        for one in schedules["schedulers"]
-        for name in (one.name, one.label, *(one.aliases or ()))
+        for schedule in schedules["schedulers"]
+        for name in (schedule.name, schedule.label, *(schedule.aliases or ()))
     )
     return choose
 

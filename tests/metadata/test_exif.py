@@ -51,7 +51,7 @@ def test_a_user_comments_mark_names_its_encoding(value: bytes, text: str) -> Non
 def test_tags_of_both_directories_are_read() -> None:
     first = {0x010E: (2, b"description\0"), 0x0110: (2, b"abc\0"), 0x0112: (3, b"\0\1")}
     found = texts(exif(first, {0x9286: (7, b"ASCII\0\0\0x"), 0x927C: (7, b"note")}))
-    assert [(one.keyword, one.text) for one in found] == [
+    assert [(text_chunk.keyword, text_chunk.text) for text_chunk in found] == [
         ("exif:ImageDescription", "description"),
         ("exif:Model", "abc"),
         ("exif:MakerNote", "note"),

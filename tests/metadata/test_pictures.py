@@ -104,7 +104,9 @@ def test_exif_written_by_pillow_is_read(tmp_path: Path) -> None:
     for kind in ("JPEG", "WEBP", "PNG"):
         file = io.BytesIO()
         Image.new("RGB", (3, 2)).save(file, kind, exif=written)
-        found = {one.keyword: one.text for one in read(tmp_path, file.getvalue())}
+        found = {
+            text_chunk.keyword: text_chunk.text for text_chunk in read(tmp_path, file.getvalue())
+        }
         assert found == {"exif:UserComment": "words", "exif:Model": "prompt:{}"}
 
 
@@ -209,8 +211,11 @@ def test_random_bytes_give_texts_or_none(
     tmp_path: Path, whole: bytes, cut: int, junk: bytes
 ) -> None:
     assert len(read(tmp_path, whole)) in (1, 2)
-    assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk))
-    assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk + whole[cut + len(junk) :]))
+    assert all(text_chunk.keyword for text_chunk in read(tmp_path, whole[:cut] + junk))
+    assert all(
+        text_chunk.keyword
+        for text_chunk in read(tmp_path, whole[:cut] + junk + whole[cut + len(junk) :])
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -139,7 +139,7 @@ def test_decompression_bombs_are_bounded(tmp_path: Path) -> None:
 def test_the_total_of_texts_is_bounded(tmp_path: Path) -> None:
     half = "a" * (MAX_TEXT_BYTES // 2 - 1)
     found = read(tmp_path, png_with(text("1", half), text("2", half), text("3", half), GOOD))
-    assert [one.keyword for one in found] == ["1", "2"]
+    assert [text_chunk.keyword for text_chunk in found] == ["1", "2"]
 
 
 @IN_ONE_FOLDER
@@ -151,7 +151,7 @@ def test_random_bytes_give_an_engine_error_or_no_text(
     whole = png_with(text("a", "b"), chunk(b"zTXt", b"c\0\0" + zlib.compress(b"d")))
     for content in (junk, SIGNATURE + junk, HEADER + junk, whole[:cut] + junk):
         if content.startswith((SIGNATURE, JPEG_SIGNATURE)) or is_webp(content):
-            assert all(one.keyword for one in read(tmp_path, content))
+            assert all(text_chunk.keyword for text_chunk in read(tmp_path, content))
             continue
         with pytest.raises(EngineError) as caught:
             read(tmp_path, content)

@@ -65,7 +65,7 @@ TEXTS = dict(novelai("Stable Diffusion XL C1E1DE52"))
 @pytest.mark.parametrize("name", ["a.png", "a.webp"])
 def test_novelais_hidden_texts_are_read(tmp_path: Path, name: str) -> None:
     path = picture(tmp_path, hidden(gzip.compress(json.dumps(TEXTS).encode())), name)
-    assert {one.keyword: one.text for one in read_stealth(path)} == TEXTS
+    assert {text_chunk.keyword: text_chunk.text for text_chunk in read_stealth(path)} == TEXTS
     found = read_request(path)
     assert (found.tool, found.request.seed) == ("NovelAI", NOVELAI["seed"])
 
@@ -133,7 +133,7 @@ def test_garbage_is_read_or_not(tmp_path: Path, cut: int, junk: bytes) -> None:
     path = tmp_path / "b.png"
     for content in (whole[:cut] + junk, whole[:cut] + junk + whole[cut + len(junk) :]):
         path.write_bytes(content)
-        assert all(one.keyword for one in read_stealth(path))
+        assert all(text_chunk.keyword for text_chunk in read_stealth(path))
 
 
 def test_pictures_without_alpha_do_not_load_the_decoder(tmp_path: Path) -> None:

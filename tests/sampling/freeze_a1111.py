@@ -187,11 +187,11 @@ def by_timestep() -> dict[str, Any]:
             def function(model, x, timesteps, seen=seen, **_):
                 seen.extend([timesteps, x])
 
-            sampler.func, one = function, torch.ones(1)
+            sampler.func, latent = function, torch.ones(1)
             if strength is None:
-                sampler.sample(p, one * 2, None, None)
+                sampler.sample(p, latent * 2, None, None)
             else:
-                sampler.sample_img2img(p, one, one * 2, None, None)
+                sampler.sample_img2img(p, latent, latent * 2, None, None)
                 arrays[f"noised/{key}"] = seen[1].numpy()
             arrays[f"timesteps/{key}"] = seen[0].numpy()
             if 3 <= len(seen[0]) < 100:

@@ -72,7 +72,9 @@ def main(checkout: Path) -> None:
 def guided(pag: float, sag: float, scale: float, size: tuple[int, int]) -> Any:
     """The picture after both nodes, in the order in which they are linked."""
     x = torch.from_numpy(noised(size))
-    cond, uncond = (torch.from_numpy(picture(x.numpy(), one)) for one in (POSITIVE, NEGATIVE))
+    cond, uncond = (
+        torch.from_numpy(picture(x.numpy(), context)) for context in (POSITIVE, NEGATIVE)
+    )
     found = uncond + (cond - uncond) * scale
     given = {
         "model": None,

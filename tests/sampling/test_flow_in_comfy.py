@@ -175,7 +175,7 @@ def test_a_sampler_with_noise_equals_comfyuis(sampler: SamplerName, eta: float) 
         return drawn(float(sigma), float(sigma_next)).astype(np.float32)
 
     *_, last = plan.sampler(denoise, plan.start(NOISE, None), plan.sigmas, noise)
-    levels = [float(one) for one in plan.sigmas]
+    levels = [float(sigma) for sigma in plan.sigmas]
     if SAMPLERS[sampler].brownian:
         share = 1 - 1e-4
         levels[0] = SHIFT * share / (1 + (SHIFT - 1) * share)

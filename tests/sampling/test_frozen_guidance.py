@@ -59,7 +59,7 @@ def test_free_u_is_comfyuis(name: str, width: int) -> None:
 
     def network(g: GraphBuilder) -> None:
         axes = ("rows", width, "height", "width")
-        given = (g.input(one, DType.F32, axes) for one in ("h", "skip"))
+        given = (g.input(input_name, DType.F32, axes) for input_name in ("h", "skip"))
         writer = FreeUWriter(g, form, FIRST_WIDTH)
         x, low = next(given), next(given)
         for label, value in zip(("x", "low"), writer.write(x, width, low, (0, 0)), strict=True):

@@ -307,8 +307,8 @@ def test_a_sampler_with_neutral_options_equals_a_simpler_one(
 ):
     """CFG++ without guidance, and others at an end of their options."""
     both = [
-        list(one(Unguided(mixture_denoise), X, SIGMAS, RecordedNoise(FROZEN["noise"])))
-        for one in (sampler, plain)
+        list(method(Unguided(mixture_denoise), X, SIGMAS, RecordedNoise(FROZEN["noise"])))
+        for method in (sampler, plain)
     ]
     for ours, expected in zip(*both, strict=True):
         np.testing.assert_allclose(ours.x, expected.x, rtol=0, atol=1e-5)

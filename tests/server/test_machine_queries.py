@@ -63,7 +63,7 @@ def test_the_cache_is_listed_and_cleared_by_name(
     found = talk.wait_for(CacheListed, lambda event: event.query == 2).artifacts
     talk.send(ClearCache(query=3, names=()))
     assert talk.wait_for(CacheListed, lambda event: event.query == 3).artifacts == found
-    talk.send(ClearCache(query=4, names=tuple(one.name for one in found)))
+    talk.send(ClearCache(query=4, names=tuple(artifact.name for artifact in found)))
     left = talk.wait_for(CacheListed, lambda event: event.query == 4).artifacts
     assert len(left) < len(found) or not found
 
@@ -73,7 +73,7 @@ def test_the_cache_of_a_checkpoint_is_rebuilt_with_progress(start: Start, tiny: 
     talk.send(RebuildCache(query=1, names=(), checkpoint=str(tiny)))
     answer = talk.wait_for(CacheListed)
     assert answer.query == 1
-    steps = [(one.done, one.total) for one in talk.of(CacheRebuilding)]
+    steps = [(event.done, event.total) for event in talk.of(CacheRebuilding)]
     assert steps[0][0] == 0
     assert steps[-1][0] == steps[-1][1] >= 3
     talk.send(RebuildCache(query=2, names=(), checkpoint="/none.safetensors"))

@@ -47,7 +47,7 @@ def test_a_failure_is_the_answer(start: Start, picture: Path) -> None:
         MakeMap(query=4, image=str(picture), options=InvertOptions(), weights=missing),
     )
     talk.wait_for(QueryFailed, lambda event: event.query == 4)
-    assert [(one.query, one.error.code) for one in talk.of(QueryFailed)] == [
+    assert [(event.query, event.error.code) for event in talk.of(QueryFailed)] == [
         (1, ErrorCode.INPUT_IMAGE_UNREADABLE),
         (2, ErrorCode.REQUEST_INVALID),
         (3, ErrorCode.REQUEST_INVALID),
@@ -60,10 +60,10 @@ def test_a_map_no_longer_wanted_is_stopped(start: Start, picture: Path) -> None:
     write_arrays(weights, stored(AnnotatorKind.HED))
     talk = start()
     large = HedOptions(resolution=2048)
-    one = MakeMap(query=1, image=str(picture), options=large, weights=str(weights))
-    two = MakeMap(query=2, image=str(picture), options=InvertOptions())
-    three = MakeMap(query=3, image=str(picture), options=InvertOptions())
-    talk.send(one, two, three, CancelMap(query=2), CancelMap(query=1), CancelMap(query=77))
+    first = MakeMap(query=1, image=str(picture), options=large, weights=str(weights))
+    second = MakeMap(query=2, image=str(picture), options=InvertOptions())
+    third = MakeMap(query=3, image=str(picture), options=InvertOptions())
+    talk.send(first, second, third, CancelMap(query=2), CancelMap(query=1), CancelMap(query=77))
     stopped = [talk.wait_for(QueryFailed, lambda event, at=at: event.query == at) for at in (1, 2)]
     assert {event.error.code for event in stopped} == {ErrorCode.CANCELLED}
     assert talk.wait_for(MapMade).query == 3

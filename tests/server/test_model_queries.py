@@ -37,14 +37,14 @@ def test_a_moved_model_is_found_by_its_content(start: Start, tmp_path: Path) -> 
     talk.send(FindModel(query=1, stated=stated, digest=digest))
     assert talk.wait_for(ModelFound) == ModelFound(query=1, path=str(models / "1.safetensors"))
     talk.send(FindModel(query=2, stated=stated, digest="00" * 32))
-    assert talk.wait_for(ModelFound, lambda one: one.query == 2).path is None
+    assert talk.wait_for(ModelFound, lambda event: event.query == 2).path is None
 
 
 def test_a_file_in_no_listed_folder_is_described(start: Start, tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "elsewhere.safetensors", listings.ldm_vae())
     talk = start()
     talk.send(DescribeModel(query=1, path=str(path)))
-    (model,) = talk.wait_for(ModelsFound, lambda one: one.query == 1).models
+    (model,) = talk.wait_for(ModelsFound, lambda event: event.query == 1).models
     assert (model.path, model.kind, model.is_read) == (str(path), ModelKind.VAE, True)
     talk.send(DescribeModel(query=2, path=str(tmp_path / "missing.safetensors")))
     assert talk.wait_for(QueryFailed).query == 2
@@ -66,5 +66,5 @@ def test_embeddings_beside_the_folder_of_models_are_listed(start: Start, tmp_pat
     talk.send(ListModels(query=7, folders=()))
     assert str(own) in talk.wait_for(ModelsListed).folders
     models_found = [model for event in talk.of(ModelsFound) for model in event.models]
-    kinds = {one.name: one.kind for one in models_found}
+    kinds = {model.name: model.kind for model in models_found}
     assert kinds == {"of embeddings": ModelKind.EMBEDDING, "of own": ModelKind.EMBEDDING}

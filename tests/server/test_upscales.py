@@ -212,4 +212,4 @@ def test_a_picture_is_saved_beside_one_of_its_name(start: Start, upscale: MakeUp
     talk.wait_for(JobFinished, lambda event: event.job == "two")
     paths = [event.path for event in talk.of(ImageUpscaled)]
     assert all(Path(path).exists() for path in paths)
-    assert all(one != other for one, other in itertools.combinations(paths, 2))
+    assert all(path != other for path, other in itertools.combinations(paths, 2))

@@ -132,12 +132,12 @@ def _comfy_row(module, prompt: str, width: int):
         placed, _ = module.process_tokens_row(tokens, width, TOKENIZER.end_id, TOKENIZER.end_id)
         rows.append(
             {
-                "ids": [0 if isinstance(one, _Vector) else one for one in placed],
+                "ids": [0 if isinstance(token, _Vector) else token for token in placed],
                 "weights": [weight for _, weight in batch],
                 "vectors": [
-                    [place, one.name, one.index]
-                    for place, one in enumerate(placed)
-                    if isinstance(one, _Vector)
+                    [place, token.name, token.index]
+                    for place, token in enumerate(placed)
+                    if isinstance(token, _Vector)
                 ],
             }
         )

@@ -54,7 +54,7 @@ def strengths(checkout: Path) -> list[Any]:
             # A1111 counts a step once it is over.
             seen = [max(0, step - 1) for step in range(steps)]
             of = given["calculate_weight"]
-            denoiser = [round(float(of(weights["unet"], one, steps)), 6) for one in seen]
+            denoiser = [round(float(of(weights["unet"], step, steps)), 6) for step in seen]
             rows.append([case, steps, denoiser, round(float(of(weights["te"], 0, steps)), 6)])
     return rows
 

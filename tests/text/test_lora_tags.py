@@ -133,7 +133,7 @@ def test_only_conventions_with_tags_read_them() -> None:
     for name, count in {"a1111": 1, "comfy": 0, "diffusers": 0, "invoke": 0}.items():
         convention = CONVENTIONS[ConventionName(name)]
         assert len(read("a <lora:ink:1> b", convention).uses) == count, name
-    features = tuple(one for one in PromptFeature if one is not PromptFeature.NETWORKS)
+    features = tuple(feature for feature in PromptFeature if feature is not PromptFeature.NETWORKS)
     without = msgspec.structs.replace(A1111, prompt_features=features)
     assert read("<lora:ink:1>", without).uses == ()
 
@@ -358,7 +358,9 @@ def test_presets_of_ones_own_come_before_the_built_in_ones() -> None:
         name: lora_tags(f"<lora:ink:1:{name}>", A1111, TEN, own).uses[0].blocks
         for name in ("lbw=MINE", "lbw=ALL", "lbw=NONE", "MINE", "lbwe=SOFT")
     }
-    factors = {name: one.factor("IN04", "a_attn1") for name, one in blocks.items() if one}
+    factors = {
+        name: weights.factor("IN04", "a_attn1") for name, weights in blocks.items() if weights
+    }
     assert factors == {"lbw=MINE": 2, "lbw=ALL": 3, "lbw=NONE": 0, "MINE": 2, "lbwe=SOFT": 0.5}
     assert own.elements.keys() >= {"SOFT", "X", "ATTNDEEPON"}
     assert "A" not in own.weights
@@ -382,7 +384,7 @@ def test_any_text_is_read_or_refused_in_words(
         return
     for use in found.uses:
         assert len(use.strengths) in (1, TEN.evaluations)
-        assert all(-100 <= one <= 100 for one in (*use.strengths, use.text_strength))
+        assert all(-100 <= strength <= 100 for strength in (*use.strengths, use.text_strength))
 
 
 def test_only_some_of_many_remarks_are_told() -> None:

@@ -54,12 +54,12 @@ def test_a_padding_token_is_special_anywhere_in_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("spelling", "other"),
     [("caf\u0065\u0301", "caf\u00e9"), ("\ud83d\ude00", "😀"), ("\ud800", "\ufffd")],
     ids=["decomposed", "surrogate pair", "lone surrogate"],
 )
-def test_equivalent_spellings_have_equal_ids(one: str, other: str) -> None:
-    assert load_clip_tokenizer().encode(one) == load_clip_tokenizer().encode(other)
+def test_equivalent_spellings_have_equal_ids(spelling: str, other: str) -> None:
+    assert load_clip_tokenizer().encode(spelling) == load_clip_tokenizer().encode(other)
 
 
 @settings(deadline=None)  # the first example loads the vocabulary

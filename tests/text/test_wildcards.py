@@ -126,7 +126,9 @@ def test_underscores_in_the_name_of_a_lora_are_its_own_unless_there_is_such_a_li
     assert set(drawn(f"{{{tag}|x}}", folder)) == {tag, "x"}
     text = f"<lora:ink__colour__:1>, {tag} __colour__"
     assert set(drawn(text, folder)) == {
-        f"<lora:ink{one}:1>, {tag} {other}" for one in ("red", "blue") for other in ("red", "blue")
+        f"<lora:ink{colour}:1>, {tag} {other}"
+        for colour in ("red", "blue")
+        for other in ("red", "blue")
     }
     for outside in (f"{tag} __final__", "a <b __final__", "<lora:a __final__"):
         with pytest.raises(EngineError, match="no list"):

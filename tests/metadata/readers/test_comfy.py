@@ -995,7 +995,9 @@ def test_a_workflow_is_read_through_nodes_of_the_window_alone(tmp_path: Path) ->
     ]
     assert found.unmapped == ()
     # A name that nothing sets has no value.
-    request = reading([one for one in passing if one["type"] != "SetNode"]).request
+    request = reading(
+        [passing_node for passing_node in passing if passing_node["type"] != "SetNode"]
+    ).request
     assert [(lora.file, lora.text_strength) for lora in request.loras] == [("ink", 0.0)]
 
 

@@ -149,9 +149,9 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         inner = list(cast("Document", value).items())
     else:
         inner = list(enumerate(cast("list[Any]", value)))
-    for key, one in inner:
+    for key, item in inner:
         here = (*path, key)
-        found += _places(one, here) if isinstance(one, dict | list) else [here]
+        found += _places(item, here) if isinstance(item, dict | list) else [here]
     return found
 
 
@@ -185,7 +185,7 @@ def require_sound(found: ImportedRequest | None) -> None:
         assert not PureWindowsPath(name).anchor
         assert not PurePosixPath(name).is_absolute()
         assert ".." not in PureWindowsPath(name).parts
-    assert not any(one.image for one in (*request.controls, *request.image_prompts))
+    assert not any(layer.image for layer in (*request.controls, *request.image_prompts))
     assert all(text.isprintable() and len(text) < 400 for text in found.warnings)
     again = msgspec.json.decode(msgspec.json.encode(request), type=GenerateRequest)
     assert again == request
@@ -214,8 +214,8 @@ def test_any_value_in_a_tools_settings_gives_a_sound_request(data: st.DataObject
 
 @settings(deadline=None)
 @given(HOSTILE, HOSTILE)
-def test_any_value_in_the_common_text_gives_a_sound_request(one: object, other: object) -> None:
-    require_sound(recognise((TextChunk("parameters", UNITS.format(one, other)),)))
+def test_any_value_in_the_common_text_gives_a_sound_request(first: object, second: object) -> None:
+    require_sound(recognise((TextChunk("parameters", UNITS.format(first, second)),)))
 
 
 MANY = 10_000

@@ -180,14 +180,14 @@ def graph(*loaders: dict[str, Any], clip: bool = True, **nodes: dict[str, Any]) 
     """The request of a graph in which these loaders follow each other."""
     made = dict(TEXT_TO_PICTURE)
     model, text = ["4", 0], ["4", 1]
-    for number, one in enumerate(loaders, start=20):
-        inputs = one["inputs"] | {"model": model} | ({"clip": text} if clip else {})
-        made[str(number)] = one | {"inputs": inputs}
+    for number, loader in enumerate(loaders, start=20):
+        inputs = loader["inputs"] | {"model": model} | ({"clip": text} if clip else {})
+        made[str(number)] = loader | {"inputs": inputs}
         model, text = [str(number), 0], [str(number), 1] if clip else text
     sampler, encoder = made["3"], made["6"]
     made["3"] = sampler | {"inputs": sampler["inputs"] | {"model": model}}
     made["6"] = encoder | {"inputs": encoder["inputs"] | {"clip": text}}
-    made |= {name.removeprefix("n"): one for name, one in nodes.items()}
+    made |= {name.removeprefix("n"): further_node for name, further_node in nodes.items()}
     return recognised(("prompt", json.dumps(made))).request
 
 

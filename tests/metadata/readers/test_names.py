@@ -71,9 +71,15 @@ def test_automatic_is_the_schedule_that_a_sampler_has_by_default() -> None:
 
 
 def test_our_own_labels_are_read_back() -> None:
-    samplers = [one for one in SamplerName if sampler_of(names.ANY_SAMPLERS, one.label) is not one]
+    samplers = [
+        sampler
+        for sampler in SamplerName
+        if sampler_of(names.ANY_SAMPLERS, sampler.label) is not sampler
+    ]
     schedules = [
-        one for one in ScheduleName if schedule_of(names.ANY_SCHEDULES, one.label) is not one
+        schedule
+        for schedule in ScheduleName
+        if schedule_of(names.ANY_SCHEDULES, schedule.label) is not schedule
     ]
     assert not samplers + schedules, "labels are names in engine/metadata/readers/names.py, too"
 

@@ -65,7 +65,7 @@ HOSTILE = (
 def test_hostile_texts_take_linear_time_and_memory(keyword: str, text: str) -> None:
     keywords = (keyword, "Guidance Scale", "Steps")
     tracemalloc.start()
-    recognise(tuple(TextChunk(one, text) for one in keywords))
+    recognise(tuple(TextChunk(word, text) for word in keywords))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400 << 20
@@ -93,7 +93,9 @@ SCALARS = st.one_of(
 )  # fmt: skip
 WHOLE = [SWARM, NOVELAI, INVOKE, frozen("easy_diffusion")["written"]["embed"]]
 KEYS = st.sampled_from(
-    sorted({key for one in WHOLE for key in (*one, *one.get("sui_image_params", ()))})
+    sorted(
+        {key for document in WHOLE for key in (*document, *document.get("sui_image_params", ()))}
+    )
 )
 OBJECTS = st.recursive(
     SCALARS,
