@@ -43,7 +43,7 @@ class UNet(torch.nn.Module):
         rows = given["transformer_options"]["cond_or_uncond"]
         added = [[0.0]] * len(rows)
         if control is not None:
-            parts = [one for key in ("input", "output", "middle") for one in control[key]]
+            parts = [part for key in ("input", "output", "middle") for part in control[key]]
             added = [[float(part[place].mean()) for part in parts] for place in range(len(rows))]
         self.seen.append(dict(zip(rows, added, strict=True)))
         return 0.1 * x
@@ -125,11 +125,11 @@ def run(loop: Loop, checkout: Path) -> Any:
 
 def evaluations(seen: list[dict[int, list[float]]]) -> Any:
     """[evaluations, rows, residuals] of what the UNet was told, in one batch or two."""
-    width = max(len(added) for one in seen for added in one.values())
+    width = max(len(added) for call in seen for added in call.values())
     found: list[Any] = []
     rows: dict[int, list[float]] = {}
-    for one in seen:
-        rows |= one
+    for call in seen:
+        rows |= call
         if len(rows) == 2:
             found.append([np.broadcast_to(rows[place], width) for place in (0, 1)])
             rows = {}
@@ -150,7 +150,7 @@ def class_of(path: Path, name: str) -> Any:
     """A class of a file that imports too much to be imported."""
     tree = ast.parse(path.read_text())
     body: list[ast.stmt] = [
-        one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == name
+        node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name
     ]
     names: dict[str, Any] = {}
     exec(compile(ast.Module(body, []), str(path), "exec"), names)

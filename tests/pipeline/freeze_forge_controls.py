@@ -50,7 +50,7 @@ def main(checkout: Path) -> None:
             arrays[f"{family}/net/{mode}"] = rows([*out["output"], *out["middle"]])
             images, middle = adapter(checkout, is_xl=family == "sdxl")
             out = base.control_merge(images, middle, None, torch.float32)
-            inner = [one for one in reversed(out["input"]) if one is not None]
+            inner = [image for image in reversed(out["input"]) if image is not None]
             arrays[f"{family}/adapter/{mode}"] = rows([*inner, *out["middle"]])
     np.savez_compressed(FROZEN, **arrays)
 
@@ -58,9 +58,9 @@ def main(checkout: Path) -> None:
 def define(module: Path, names: dict[str, Any]) -> None:
     """Define what weights residuals."""
     wanted = "compute_controlnet_weighting", "get_at", "ControlBase"
-    for one in ast.parse(module.read_text()).body:
-        if getattr(one, "name", None) in wanted:
-            exec(ast.unparse(one), names)
+    for statement in ast.parse(module.read_text()).body:
+        if getattr(statement, "name", None) in wanted:
+            exec(ast.unparse(statement), names)
 
 
 def tables(checkout: Path, mode: str, *, is_sdxl: bool) -> tuple[Any, Any]:
@@ -91,7 +91,7 @@ def adapter(checkout: Path, *, is_xl: bool) -> tuple[list[Any], Any]:
     unshuffle = 16 if is_xl else 8
     network = made([4, 4, 4, 4], nums_rb=2, cin=3 * unshuffle**2, ksize=1, sk=True, xl=is_xl)
     found = network(torch.zeros(2, 3, 128, 128))
-    ones = [None if one is None else torch.ones(2, 1, 1, 1) for one in found]
+    ones = [None if image is None else torch.ones(2, 1, 1, 1) for image in found]
     return (ones[:-1], ones[-1:]) if is_xl else (ones, None)
 
 

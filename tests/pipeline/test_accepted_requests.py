@@ -134,8 +134,8 @@ def _numbers(kind: Any, at: Place = ()) -> Iterator[Number]:
     elif origin is tuple and arguments[-1] is ...:
         yield from _numbers(arguments[0], (*at, 0))
     elif origin is tuple:
-        for path, one in enumerate(arguments):
-            yield from _numbers(one, (*at, path))
+        for path, argument in enumerate(arguments):
+            yield from _numbers(argument, (*at, path))
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = typing.get_type_hints(kind)
         for name in kind.__struct_fields__:
@@ -148,7 +148,7 @@ def _with(value: Any, at: Place, number: object) -> Any:
         return number
     first, rest = at[0], at[1:]
     if first == "preprocessor":
-        options = next(one for one in typing.get_args(MapOptions) if rest[0] in fields_of(one))
+        options = next(kind for kind in typing.get_args(MapOptions) if rest[0] in fields_of(kind))
         value = msgspec.structs.replace(value, preprocessor=options())
     if isinstance(first, str):
         return msgspec.structs.replace(value, **{first: _with(getattr(value, first), rest, number)})
@@ -201,7 +201,7 @@ def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> b
 _ASKED = [number for number in _numbers(GenerateRequest) if number[0] not in _UNRECORDED]
 
 
-@pytest.mark.parametrize(("path", "kind"), _ASKED, ids=lambda one: str(one))
+@pytest.mark.parametrize(("path", "kind"), _ASKED, ids=lambda value: str(value))
 def test_a_number_that_is_accepted_is_read_back_and_any_other_is_refused(
     whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, path: Place, kind: type
 ) -> None:

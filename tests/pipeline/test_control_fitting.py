@@ -70,8 +70,8 @@ def test_a_map_is_stretched_cropped_or_framed() -> None:
 def test_few_colours_and_binary_maps_get_no_others() -> None:
     flat = halves(50, 90)
     made = fitted_map(flat, (200, 120), ControlResize.STRETCH, BY_CONTENT)
-    colours = {tuple(one) for one in flat.reshape(-1, 3).tolist()}
-    assert {tuple(one) for one in made.reshape(-1, 3).tolist()} == colours
+    colours = {tuple(colour) for colour in flat.reshape(-1, 3).tolist()}
+    assert {tuple(colour) for colour in made.reshape(-1, 3).tolist()} == colours
     binary = np.zeros((40, 40, 3), np.uint8)
     binary[10:30, 10:30] = 255
     for side in (25, 90):

@@ -92,7 +92,7 @@ class _OnesSession:
     def run(self, feeds: Feeds) -> dict[str, Array]:
         found = self._session.run(feeds)
         if self._added is None:
-            return {name: self._weighted(name, one, feeds) for name, one in found.items()}
+            return {name: self._weighted(name, array, feeds) for name, array in found.items()}
         places = sum(spec.name.startswith("control.") for spec in self.inputs)
         added = np.zeros((2, places), np.float32)
         for place in range(places):
@@ -181,7 +181,7 @@ def test_residuals_weigh_what_the_tools_do(tool: str, name: str) -> None:
         return
     led = loop.layers[0]
     with np.load(FROZEN / f"{tool}_controls.npz") as file:
-        acting = [one for one in file[name] if one.any()]
+        acting = [pair for pair in file[name] if pair.any()]
     weights = residual_weights(
         layer(led),
         rules,

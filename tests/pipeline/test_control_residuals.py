@@ -83,8 +83,8 @@ def test_residuals_are_picked_weighted_masked_and_added_as_in_numpy(target: Targ
     own = inputs | residual_inputs(rows, weights) | masks
     alone = session.run(own)
     others = {
-        name.replace("control", BEFORE): random.standard_normal(one.shape, np.float32)
-        for name, one in alone.items()
+        name.replace("control", BEFORE): random.standard_normal(array.shape, np.float32)
+        for name, array in alone.items()
     }
     added = session.run(own | others)
     for i, halved in enumerate(config.halvings):
@@ -113,7 +113,7 @@ def test_an_adapters_images_are_weighted_and_added_as_in_numpy(target: Target) -
     feeds = images | residual_inputs((0, 0), weights) | mask_inputs(session.inputs, CELLS)
     made = session.run_on_device(feeds)
     others = {name: value.numpy() for name, value in made.items()}
-    added = session.run(feeds | {before(name): one for name, one in others.items()})
+    added = session.run(feeds | {before(name): array for name, array in others.items()})
     for level in range(2):
         expected = images[f"image.{level}"] * weights[:, level, None, None, None]
         assert relative_error(added[f"adapter.{level}"], 2 * expected) < 5e-3
@@ -252,16 +252,16 @@ def requests(folder: Path) -> dict[str, GenerateRequest]:
     def led(*layers: ControlLayer, **changes: object) -> GenerateRequest:
         return a_request(folder / "tiny", controls=layers, **changes)
 
-    one, two = layer(folder, weight=0.8), layer(folder, "net1", weight=-0.5)
+    first, second = layer(folder, weight=0.8), layer(folder, "net1", weight=-0.5)
     return {
-        "one": led(one),
-        "two": led(one, two),
-        "a part of the steps": led(one, replace(two, range=(0.4, 1.0))),
-        "the prompt alone": led(replace(one, mode=ControlMode.CONTROL)),
-        "a fading prompt": led(replace(one, mode=ControlMode.PROMPT), two),
-        "a mask": led(replace(one, mask=str(folder / "left.png")), two),
-        "perturbed attention": led(one, guidance_options=GuidanceOptions(pag_scale=2.0)),
-        "tiles": led(replace(one, image=str(folder / "large.png")), second_passes=TILES),
+        "one": led(first),
+        "two": led(first, second),
+        "a part of the steps": led(first, replace(second, range=(0.4, 1.0))),
+        "the prompt alone": led(replace(first, mode=ControlMode.CONTROL)),
+        "a fading prompt": led(replace(first, mode=ControlMode.PROMPT), second),
+        "a mask": led(replace(first, mask=str(folder / "left.png")), second),
+        "perturbed attention": led(first, guidance_options=GuidanceOptions(pag_scale=2.0)),
+        "tiles": led(replace(first, image=str(folder / "large.png")), second_passes=TILES),
     }
 
 
@@ -285,7 +285,7 @@ def test_no_residual_is_brought_to_main_memory(folder: Path, way: str) -> None:
 
 
 # A picture takes minutes with WebGPU on a processor.
-@every(one for one in FIRST if one.computes and one.device.id != SOFTWARE)
+@every(target for target in FIRST if target.computes and target.device.id != SOFTWARE)
 def test_a_step_with_two_networks_copies_no_more_than_latents(
     target: Target, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -324,10 +324,10 @@ def test_layers_compile_nothing_for_the_denoiser_and_weights_nothing_at_all(
         run(request, NullBackend(compiling=how), store=store)
         return sorted(journal.read_text().split("\n")[:-1])
 
-    one, two = layer(folder), layer(folder, "net1")
+    first, second = layer(folder), layer(folder, "net1")
     assert "denoiser" in compiled()
-    assert compiled(one) == ["control", "control_embedding"]
-    assert compiled(one, two) == ["control 2", "control_embedding 2"]
+    assert compiled(first) == ["control", "control_embedding"]
+    assert compiled(first, second) == ["control 2", "control_embedding 2"]
     assert compiled() == []
     for changes in (
         {"weight": 0.3},
@@ -337,4 +337,4 @@ def test_layers_compile_nothing_for_the_denoiser_and_weights_nothing_at_all(
         {"mask": str(folder / "left.png")},
         {"image": str(folder / "map1.png")},
     ):
-        assert compiled(replace(one, **changes), two) == [], changes
+        assert compiled(replace(first, **changes), second) == [], changes

@@ -43,7 +43,7 @@ def test_diffusers_shows_a_union_all_of_its_maps_at_once() -> None:
     assert units_of(layers[:1], DIFFUSERS)[0].leader.layer.weight == 0.8
 
 
-@pytest.mark.parametrize("tool", [one for one in ConventionName if one is not DIFFUSERS])
+@pytest.mark.parametrize("tool", [tool for tool in ConventionName if tool is not DIFFUSERS])
 def test_other_tools_show_a_union_one_map_after_the_other(tool: ConventionName) -> None:
     assert places([a_layer(DEPTH), a_layer(CANNY)], tool) == [[0], [1]]
 

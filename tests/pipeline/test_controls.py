@@ -107,7 +107,7 @@ def test_a_map_is_embedded_once_for_all_pictures(folder: Path) -> None:
     names = [name for name, _ in backend.loads]
     assert names.count("control_embedding") == 1
     assert names.count("control") == 1
-    reports = [one.controls for one in result.pictures]
+    reports = [drawn.controls for drawn in result.pictures]
     assert reports[0] == reports[2]
     (report,) = reports[0]
     assert (report.name, report.path) == ("net0", str(folder / "net0.safetensors"))
@@ -124,13 +124,13 @@ def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path)
     asked = {"convention": ConventionName.A1111, "controls": (layer(folder),)}
     request = a_request(folder / "tiny", prompt="a {red|blue|green} horse", count=3, **asked)
     made = run(request, CpuBackend(), residency=RESIDENCY, replace_wildcards=words)
-    prompts = [one.request.prompt for one in made.pictures]
+    prompts = [drawn.request.prompt for drawn in made.pictures]
     assert len(set(prompts)) > 1
-    for one in made.pictures:
-        own = one.request
+    for drawn in made.pictures:
+        own = drawn.request
         again = {"prompt": own.prompt, "seed": own.seed, "controls": own.controls}
         pixels = picture(folder, **again, convention=own.convention)
-        np.testing.assert_array_equal(pixels, one.pixels)
+        np.testing.assert_array_equal(pixels, drawn.pixels)
     assert not np.array_equal(made.pixels[0], picture(folder, prompt=prompts[0], seed=7))
 
 
@@ -177,9 +177,11 @@ def test_layers_of_one_file_have_its_network_loaded_once(
             layer(
                 folder,
                 network=str(network),
-                **dict[str, Any]({n: str(folder / x) if n in files else x for n, x in one.items()}),
+                **dict[str, Any](
+                    {n: str(folder / x) if n in files else x for n, x in changes.items()}
+                ),
             )
-            for network, one in zip(networks, wanted, strict=True)
+            for network, changes in zip(networks, wanted, strict=True)
         )
         request = a_request(
             folder / "tiny",
@@ -191,12 +193,12 @@ def test_layers_of_one_file_have_its_network_loaded_once(
         run(request, counted)
         return run(request, computes).pixels[0], {name for name, _ in counted.loads}
 
-    one = folder / "net0.safetensors"
+    original = folder / "net0.safetensors"
     copies = [folder / f"copy{number}.safetensors" for number in range(len(wanted))]
     for copy in copies:
-        shutil.copy(one, copy)
+        shutil.copy(original, copy)
     apart, several = made(copies)
-    together, fewer = made([one] * len(wanted))
+    together, fewer = made([original] * len(wanted))
     np.testing.assert_array_equal(together, apart)
     assert "control 2" in several
     assert "control" in fewer

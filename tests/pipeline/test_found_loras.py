@@ -168,7 +168,7 @@ def test_a_lora_acts_if_it_is_found_and_strong(tmp_path: Path) -> None:
     prompt = "<lora:ink:0> <lora:ink:te=0.1:unet=0> <lora:gone:1> <lora:ink:0@0,1@1>"
     convention = msgspec.structs.replace(PLAIN_REQUEST.convention, network_tags=NetworkTags.TIMED)
     named, _ = find_loras(asked(prompt, convention=convention), RunLength(4), lookup(tmp_path))
-    assert [one.acts for one in named] == [False, True, False, True]
+    assert [lora.acts for lora in named] == [False, True, False, True]
 
 
 def test_a_path_in_a_prompt_is_a_name(tmp_path: Path) -> None:
@@ -198,7 +198,9 @@ def test_random_weights_differ_from_picture_to_picture(tmp_path: Path) -> None:
     batch = msgspec.structs.replace(seeds, batch_index=1, batch_size=2)
     requests = (request, request, asked(request.prompt, seed=6))
     requests += (msgspec.structs.replace(request, seed_options=batch),)
-    drawn = [find_loras(one, RunLength(20), lookup(tmp_path))[0][0].use.blocks for one in requests]
+    drawn = [
+        find_loras(each, RunLength(20), lookup(tmp_path))[0][0].use.blocks for each in requests
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
     assert drawn[3] != drawn[0]
 

@@ -180,7 +180,7 @@ def test_a_layer_without_its_files_is_left_out_and_told(models: Models) -> None:
     )
     request = models.found(controls=layers)
     read = read_layers(resolve(request, checkpoints), checkpoints)
-    assert [one.layer for one in read.acting] == [layers[-1]]
+    assert [read_layer.layer for read_layer in read.acting] == [layers[-1]]
     told = [f"{warning.message} {warning.hint}" for warning in read.warnings]
     assert "nowhere" in told[0]
     assert "d4ba51ff" in told[0]

@@ -122,10 +122,12 @@ def test_an_image_prompt_that_acts_nowhere_leaves_the_picture_alike(
 
 def test_each_scaling_and_each_combination_makes_another_picture(files: Files) -> None:
     dog = str(write_picture(files.folder / "dog.png", seed=5))
-    prompts = [files.prompt(scaling=one, weight=0.6) for one in AdapterScaling]
-    prompts += [files.prompt(further=(dog,), combination=one) for one in PictureCombination]
+    prompts = [files.prompt(scaling=scaling, weight=0.6) for scaling in AdapterScaling]
+    prompts += [
+        files.prompt(further=(dog,), combination=combination) for combination in PictureCombination
+    ]
     made = [files.made(prompt).pixels[0] for prompt in prompts]
-    assert all(psnr(one, other) < 70 for one, other in combinations(made, 2))
+    assert all(psnr(pixels, other) < 70 for pixels, other in combinations(made, 2))
 
 
 def test_a_picture_beside_itself_is_like_the_picture_alone(files: Files) -> None:
@@ -142,7 +144,9 @@ def test_a_further_picture_that_is_not_known_leaves_the_prompt_out(files: Files)
 
 
 def test_a_mask_holds_an_image_prompt_to_its_part(files: Files, tmp_path: Path) -> None:
-    left, right = (write_mask(tmp_path / f"{one}.png", left=one) for one in (True, False))
+    left, right = (
+        write_mask(tmp_path / f"{is_left}.png", left=is_left) for is_left in (True, False)
+    )
     whole = files.made(files.prompt()).pixels[0]
     parts = [files.made(files.prompt(mask=str(mask))).pixels[0] for mask in (left, right)]
     assert psnr(parts[0], parts[1]) < 45
@@ -176,9 +180,9 @@ def test_weights_and_ranges_compile_nothing_and_leave_the_network_the_same(files
     checkpoint = identify(files.checkpoint)
     backend = CpuBackend()
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(files.folder / "copies"))
-    one = graph(files.prompt())
-    assert one == graph(files.prompt(weight=0.3, range=(0.2, 0.6)))
-    assert graph() == graph(files.prompt(weight=0.0)) != one
+    usual = graph(files.prompt())
+    assert usual == graph(files.prompt(weight=0.3, range=(0.2, 0.6)))
+    assert graph() == graph(files.prompt(weight=0.0)) != usual
 
 
 def test_encoders_run_once_for_a_picture_and_stay_loaded(files: Files, tmp_path: Path) -> None:
@@ -233,8 +237,8 @@ def test_an_adapter_that_is_not_found_leaves_its_prompt_out_with_a_warning(files
 
 
 def test_an_adapter_is_found_by_its_name_below_the_folders(files: Files) -> None:
-    (one,) = files.read(files.prompt(adapter="standard")).acting
-    assert one.prompt.adapter == str(files.adapters["standard"])
+    (acting,) = files.read(files.prompt(adapter="standard")).acting
+    assert acting.prompt.adapter == str(files.adapters["standard"])
 
 
 @pytest.mark.parametrize(
@@ -268,22 +272,24 @@ def test_a_wrong_file_is_an_error_before_the_first_step(
 def test_a_tiny_picture_and_a_strip_are_image_prompts_too(files: Files, tmp_path: Path) -> None:
     for size in ((1, 1), (16000, 1)):
         Image.new("RGB", size, "red").save(tmp_path / "odd.png")
-        (one,) = files.read(files.prompt(image=str(tmp_path / "odd.png"))).acting
-        assert np.isfinite(one.shown[0].pixels).all()
+        (acting,) = files.read(files.prompt(image=str(tmp_path / "odd.png"))).acting
+        assert np.isfinite(acting.shown[0].pixels).all()
 
 
 def test_precise_blocks_turn_the_others_layers_away(files: Files) -> None:
     request = a_request(files.checkpoint, image_prompts=(files.prompt(),))
     job = read_job(resolve_job(request, JobCheckpoints(identify(files.checkpoint))))
-    found, one = job.job.image_prompts, job.passes[0]
-    steps = acting_steps(one.request, one.denoising)
-    (read,) = found.acting
+    image_prompts, first_pass = job.job.image_prompts, job.passes[0]
+    steps = acting_steps(first_pass.request, first_pass.denoising)
+    (read,) = image_prompts.acting
     layers = attending_layers(sd15_unet())
 
     def turned(blocks: AdapterBlocks) -> set[int]:
         prompt = msgspec.structs.replace(read.prompt, blocks=blocks)
         attention = TextAttention(layers, 768)
-        prompts = replace(found, acting=(replace(read, prompt=prompt),), attention=attention)
+        prompts = replace(
+            image_prompts, acting=(replace(read, prompt=prompt),), attention=attention
+        )
         (own,) = prompts.in_pass((64, 64), 8, (), steps).prompts
         marks = () if own.turned is None else own.turned.marks
         return {layer.block for layer, turns in zip(layers, marks, strict=False) if turns}

@@ -97,7 +97,7 @@ def test_side_branches_and_merged_weights_make_one_picture(
 ) -> None:
     loras = a_choice("style", 1.4, 0.5), a_choice("other", -0.7, -0.9)
     merged, beside = (
-        studio.pixels(*loras, lora_mode=one, clip_skip=clip_skip) for one in (LoraMode.MERGE, mode)
+        studio.pixels(*loras, lora_mode=way, clip_skip=clip_skip) for way in (LoraMode.MERGE, mode)
     )
     assert psnr(merged, beside) > 60
 

@@ -82,9 +82,9 @@ def test_side_branches_of_strength_0_make_the_picture_without(
 def test_side_branches_of_two_loras_are_added(tiny: Path, lora: TinyLora, other: TinyLora) -> None:
     found = pixels(tiny, beside(lora, other, strengths=lambda _: (0.9, -0.4)))
     both = lora.merged(0.9).passes[0].patches, other.merged(-0.4).passes[0].patches
-    ((component, one),), ((_, two),) = (patches.items() for patches in both)
-    merged = {name: one.merged[name] + two.merged[name] for name in one.merged}
-    joint = PassLoras((Stretch(0, {component: type(one)("both", merged)}),))
+    ((component, first),), ((_, second),) = (patches.items() for patches in both)
+    merged = {name: first.merged[name] + second.merged[name] for name in first.merged}
+    joint = PassLoras((Stretch(0, {component: type(first)("both", merged)}),))
     assert psnr(found, pixels(tiny, PictureLoras("both", (joint,)))) > 60
 
 
@@ -96,7 +96,9 @@ def in_stretches(lora: TinyLora, *strengths: tuple[int, float]) -> PictureLoras:
 
 def stepwise(*strengths: tuple[int, float]) -> Callable[[int], tuple[float]]:
     """The same strengths, as a function of the evaluation."""
-    return lambda evaluation: ([one for start, one in strengths if start <= evaluation][-1],)
+    return lambda evaluation: (
+        [strength for start, strength in strengths if start <= evaluation][-1],
+    )
 
 
 @pytest.mark.parametrize(

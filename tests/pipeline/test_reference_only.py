@@ -54,10 +54,10 @@ def plain(folder: Path) -> Pixels:
 def test_a_reference_changes_the_picture_by_itself_and_its_fidelity(
     folder: Path, plain: Pixels
 ) -> None:
-    pictures = [picture(folder, reference(folder, one)) for one in (0.0, 0.5, 1.0)]
+    pictures = [picture(folder, reference(folder, fidelity)) for fidelity in (0.0, 0.5, 1.0)]
     pictures += [picture(folder, reference(folder, seed=1)), plain]
-    for place, one in enumerate(pictures):
-        assert all(psnr(one, other) < 60 for other in pictures[:place])
+    for place, pixels in enumerate(pictures):
+        assert all(psnr(pixels, other) < 60 for other in pictures[:place])
 
 
 def test_a_reference_is_the_same_when_made_again(folder: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_reference_that_never_acts_changes_nothing(
 
 
 def test_the_weight_is_the_share_of_layers(folder: Path) -> None:
-    whole, half = (picture(folder, reference(folder, weight=one)) for one in (1.0, 0.5))
+    whole, half = (picture(folder, reference(folder, weight=weight)) for weight in (1.0, 0.5))
     assert psnr(whole, half) < 60
     np.testing.assert_array_equal(picture(folder, reference(folder, weight=2.0)), whole)
 
@@ -88,11 +88,11 @@ def test_without_a_reference_the_denoiser_is_the_plain_one(folder: Path) -> None
     plain, led = CountingBackend(), CountingBackend()
     run(a_request(folder / "tiny"), plain)
     run(a_request(folder / "tiny", controls=(reference(folder),)), led)
-    graphs = [{graph.name: graph for graph in one.graphs} for one in (plain, led)]
+    graphs = [{graph.name: graph for graph in backend.graphs} for backend in (plain, led)]
     assert "reference denoiser" not in graphs[0]
     assert {"denoiser", "reference denoiser"} <= set(graphs[1])
-    assert not any(one.name.startswith("kept") for one in graphs[0]["denoiser"].inputs)
-    read = [one.name for one in graphs[1]["denoiser"].inputs if one.name.startswith("kept")]
+    assert not any(spec.name.startswith("kept") for spec in graphs[0]["denoiser"].inputs)
+    read = [spec.name for spec in graphs[1]["denoiser"].inputs if spec.name.startswith("kept")]
     written = [
         output.name
         for output in graphs[1]["reference denoiser"].outputs

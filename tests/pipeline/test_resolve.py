@@ -300,8 +300,8 @@ def test_open_choices_are_those_that_the_architecture_has(
     found = filled(narrowed(checkpoint))
     assert (found.sampler, found.schedule) == (SamplerName.EULER, ScheduleName.SIMPLE)
     suggested = suggested_settings(narrowed(checkpoint))
-    assert [one.sampler for one in suggested] == [SamplerName.EULER, SamplerName.HEUN]
-    assert {one.schedule for one in suggested} == {ScheduleName.SIMPLE}
+    assert [settings.sampler for settings in suggested] == [SamplerName.EULER, SamplerName.HEUN]
+    assert {settings.schedule for settings in suggested} == {ScheduleName.SIMPLE}
 
 
 @pytest.mark.parametrize(

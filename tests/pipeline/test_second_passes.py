@@ -115,7 +115,7 @@ def enlarged(folders: tuple[Path, Path]) -> NDArray[np.uint8]:
         SecondPass(upscaler="Latent (nearest)"),
         SecondPass(upscaler="Latent (bislerp)"),
     ],
-    ids=lambda one: str(one),
+    ids=lambda second_pass: str(second_pass),
 )
 def test_each_setting_of_a_second_pass_acts(
     folders: tuple[Path, Path], enlarged: NDArray[np.uint8], wanted: SecondPass
@@ -237,7 +237,7 @@ def test_times_in_prompts_count_on_from_the_first_pass() -> None:
     """The examples of A1111's `get_learned_conditioning_prompt_schedules`."""
 
     def texts(text: str) -> list[tuple[int, str]]:
-        return [(one.until, one.text) for one in schedule_prompt(text, 10, drawn=10)]
+        return [(stage.until, stage.text) for stage in schedule_prompt(text, 10, drawn=10)]
 
     assert texts("a [b:.5] c") == [(10, "a b c")]
     assert texts("a [b:1.5] c") == [(5, "a  c"), (10, "a b c")]

@@ -247,13 +247,13 @@ def test_a_network_too_large_for_a_card_is_streamed_for_the_rest_of_a_job(tiny: 
     expected = run(a_request(tiny, count=2), CountingBackend())
     np.testing.assert_array_equal(made.pixels, expected.pixels)
     # It is tried alone before; other networks are whole.
-    assert [one for one in backend.streamed if one[0] == "denoiser"] == [
+    assert [load for load in backend.streamed if load[0] == "denoiser"] == [
         ("denoiser", False),
         ("denoiser", False),
         ("denoiser", True),
         ("denoiser", True),
     ]
-    assert {one for one in backend.streamed if one[1]} == {("denoiser", True)}
+    assert {load for load in backend.streamed if load[1]} == {("denoiser", True)}
     assert backend.open_now == []
     assert [picture.warnings for picture in made.pictures] == [tuple(made.warnings)] * 2
     (remark,) = made.warnings

@@ -31,7 +31,7 @@ def draw_factors(
 ) -> Factors:
     """Draw up and down of every linear layer and convolution, float32."""
     random, drawn = np.random.default_rng(seed), dict[tuple[Component, str], tuple[Array, Array]]()
-    for component in (one for one in components if one in sources):
+    for component in (known for known in components if known in sources):
         for name, weight in sources[component].weights.items():
             if name.endswith(".weight") and len(weight.shape) > 1 and "embedding" not in name:
                 out, *inner = weight.shape
@@ -78,8 +78,8 @@ class TinyLora:
                 self.name,
                 {
                     name: (self.difference(component, name, strengths[component]),)
-                    for one, name in self.factors
-                    if one is component
+                    for owner, name in self.factors
+                    if owner is component
                 },
             )
             for component in (DENOISER, TEXT)
