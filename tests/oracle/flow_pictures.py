@@ -39,7 +39,7 @@ def write_map(path: Path, width: int = 64, *, is_grey: bool = False) -> Path:
 
 def check_redrawing(pipe, folder: Path, init: Path, asked_of, strength: float) -> None:
     """Hold a redrawn picture to diffusers'; `asked_of` is what `asked` returned."""
-    ours, theirs = ({**one, **SIZE, "strength": strength} for one in asked_of)
+    ours, theirs = ({**arguments, **SIZE, "strength": strength} for arguments in asked_of)
     expected = their_pixels(pipe, **theirs, image=write_init(init))
     inputs = (InputImage(role=InputRole.INIT, path=str(init)),)
     check(our_pixels(folder, **ours, inputs=inputs), expected)

@@ -82,7 +82,7 @@ class LedNetworks(Networks):
         for lead in leads:
             image = self._map(lead, cells)
             if isinstance(lead.module, T2IAdapter):
-                images = [lead.weight * one for one in lead.module(image)]
+                images = [lead.weight * feature for feature in lead.module(image)]
                 inner = images if inner is None else list(map(torch.add, inner, images))
                 continue
             found, last = _controlled(lead, x, timestep, context, image, part)
@@ -147,4 +147,4 @@ class Leading:
     def leads(self, *weights: float) -> list[Lead]:
         """The networks in torch, as many as there are weights; one of weight 0 is left out."""
         each = zip(self.modules, self.levels, weights, strict=False)
-        return [Lead(*one) for one in each if one[2]]
+        return [Lead(*parts) for parts in each if parts[2]]

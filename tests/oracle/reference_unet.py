@@ -43,7 +43,7 @@ class ReferenceOnly:
             *pipe.unet.mid_block.modules(),
             *pipe.unet.up_blocks.modules(),
         ]
-        blocks = [one for one in blocks if isinstance(one, BasicTransformerBlock)]
+        blocks = [block for block in blocks if isinstance(block, BasicTransformerBlock)]
         blocks.sort(key=lambda block: -block.norm1.normalized_shape[0])
         for place, block in enumerate(blocks):
             self._hook(block.attn1, place / len(blocks))

@@ -214,5 +214,5 @@ def test_depth_anything_is_that_of_transformers(
 def test_depth_anything_of_full_size_is_that_of_transformers(
     config: DepthAnythingConfig, tmp_path: Path
 ) -> None:
-    target = next(one for one in TARGETS if one.backend.name == "cpu")
+    target = next(target for target in TARGETS if target.backend.name == "cpu")
     check_depth(config, 37, (37, 50), target, tmp_path)

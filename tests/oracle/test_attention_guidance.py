@@ -85,7 +85,7 @@ class Toy:
         return np.concatenate([self(x, timestep, guided), worse])
 
     def attention(self):
-        maps = [self.maps(self.last, one).mean(0).sum(0) for one in (0.2, -0.4)]
+        maps = [self.maps(self.last, prompt).mean(0).sum(0) for prompt in (0.2, -0.4)]
         return torch.stack(maps).numpy()
 
     def again(self, x, timestep, guided):
@@ -102,7 +102,7 @@ def test_guidance_by_attention_equals_comfyuis_nodes(prediction, size, guidance,
     toy = Toy(cells, prediction)
     x = normals([1], (4, *size)) * np.float32(sigma)
     given = torch.from_numpy(x)
-    cond, uncond = (toy.picture(given, sigma, one) for one in (0.2, -0.4))
+    cond, uncond = (toy.picture(given, sigma, prompt) for prompt in (0.2, -0.4))
     expected = uncond + (cond - uncond) * guidance
     # `post_cfg_function` of both nodes, in the order in which they are linked.
     if pag:

@@ -95,7 +95,9 @@ def test_diffusers_opens_a_baked_file_and_finds_what_it_fuses_itself(
     for part in PARTS:
         if getattr(found, part, None) is None:
             continue
-        before, wanted, ours = (getattr(one, part).state_dict() for one in (plain, expected, found))
+        before, wanted, ours = (
+            getattr(pipeline, part).state_dict() for pipeline in (plain, expected, found)
+        )
         assert set(ours) == set(wanted)
         for name, tensor in wanted.items():
             torch.testing.assert_close(ours[name], tensor, rtol=1e-5, atol=1e-5, msg=name)

@@ -32,8 +32,8 @@ every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
 every_float32_target = pytest.mark.parametrize(
     "target",
     [
-        pytest.param(one, id=label(one), marks=[pytest.mark.slow] * (not in_float32(one)))
-        for one in targets()
+        pytest.param(target, id=label(target), marks=[pytest.mark.slow] * (not in_float32(target)))
+        for target in targets()
     ],
 )
 B1, B2, S1, S2 = SCALES_OF_TEST = (1.4, 1.6, 0.9, 0.2)
@@ -101,7 +101,7 @@ def comfys_free_u(follows_mean: bool):
         if follows_mean:
             mean = h.mean(1).unsqueeze(1)
             flat = mean.view(len(mean), -1)
-            least, most = (one.view(-1, 1, 1, 1) for one in (flat.amin(1), flat.amax(1)))
+            least, most = (extreme.view(-1, 1, 1, 1) for extreme in (flat.amin(1), flat.amax(1)))
             factor = (scale[0] - 1) * (mean - least) / (most - least) + 1
         half = h.shape[1] // 2
         h = torch.cat([h[:, :half] * factor, h[:, half:]], 1)

@@ -99,7 +99,7 @@ def test_a_batch_of_two_latents_has_both_under_each_context(target) -> None:
 
 
 def test_hidden_positions_equal_a_mask_of_truths() -> None:
-    target = next(one for one in targets() if one.backend.name == "cpu")
+    target = next(target for target in targets() if target.backend.name == "cpu")
     chroma_case((8, 8), hides=True).check(target)
 
 
@@ -107,7 +107,7 @@ def test_hidden_positions_equal_a_mask_of_truths() -> None:
 @pytest.mark.timeout(3600)
 def test_blocks_of_full_size_equal_diffusers() -> None:
     """One double and one single block, and an approximator of one layer."""
-    target = next(one for one in targets() if one.backend.name == "cpu")
+    target = next(target for target in targets() if target.backend.name == "cpu")
     chroma_case(
         (16, 24),
         in_channels=64,

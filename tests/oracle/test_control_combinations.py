@@ -154,8 +154,8 @@ def test_each_picture_of_a_varied_batch_is_led(leading) -> None:
     varied = {"variation_seed": 3, "variation_strength": 0.4}
     made = ours(leading, *WEIGHTS, count=2, seed_options=SeedOptions(**varied))
     picture = Picture("Euler", **varied)
-    for number, one in enumerate(made):
-        check(one, theirs(leading, replace(picture, batch_index=number), *WEIGHTS))
+    for number, pixels in enumerate(made):
+        check(pixels, theirs(leading, replace(picture, batch_index=number), *WEIGHTS))
 
 
 def test_a_redrawn_picture_is_led(leading, tmp_path) -> None:
@@ -182,8 +182,10 @@ def test_a_lora_whose_strength_changes_and_controls_act_together(
     before, after = leading.leads(*weights), leading.leads(*weights)
     asked = partial(ours, leading, controls=layers(leading, *weights), lora_mode=mode)
     if borrows:
-        arrays = control_lora({n: one.numpy() for n, one in before[0].module.state_dict().items()})
-        arrays |= {n: 0.05 * one for n, one in arrays.items() if n.endswith(".down")}
+        arrays = control_lora(
+            {n: tensor.numpy() for n, tensor in before[0].module.state_dict().items()}
+        )
+        arrays |= {n: 0.05 * array for n, array in arrays.items() if n.endswith(".down")}
         write_arrays(tmp_path / "control.safetensors", arrays)
         before = [replace(before[0], module=made_of(networks.unet, arrays))]
         after = [replace(before[0], module=made_of(later, arrays))]

@@ -64,7 +64,7 @@ def write_network(folder: Path, kind: Any, sizes: dict[str, Any]) -> Path:
     folder.mkdir()
     with torch.device("meta"):
         module = kind(**sizes)
-    listing = {name: tuple(one.shape) for name, one in module.state_dict().items()}
+    listing = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
     (folder / "config.json").write_text(json.dumps({"_class_name": kind.__name__, **sizes}))
     raw, _ = header(listing, DType.F32)
     random = np.random.default_rng(0)
@@ -95,7 +95,7 @@ def test_a_full_size_network_equals_diffusers(tmp_path: Path, name: str) -> None
 
     told: dict[str, Any] = {"controlnet_cond": torch.from_numpy(maps)}
     if kinds:
-        numbers = [UNION_KINDS[one] for one in kinds]
+        numbers = [UNION_KINDS[map_kind] for map_kind in kinds]
         types = torch.zeros(2, more["num_control_type"])
         types[:, numbers] = 1
         told = {

@@ -100,7 +100,7 @@ class Step:
         with torch.no_grad():
             found = module(sample.to(dtype), torch.tensor(TIMESTEP), context.to(dtype), **told)
         every = (*found.down_block_res_samples, found.mid_block_res_sample)
-        return [one.numpy() for one in every]
+        return [output.numpy() for output in every]
 
     def ours(self, weights: dict[str, Array], target: Target):
         """Return the outputs of our two networks."""
@@ -120,7 +120,9 @@ def _run(target: Target, weights, emit, config, feeds) -> dict[str, Array]:
 
 
 def check(target: Target, module, network: ControlNetwork, steps: list[Step]) -> None:
-    weights = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    weights = {
+        name: source.read_as(DType.F32) for name, source in as_sources(network.weights).items()
+    }
     check_weights(target, module, weights, steps)
 
 
@@ -194,7 +196,7 @@ def test_the_original_layout_is_read_as_by_diffusers(
     write_arrays(tmp_path / "network.safetensors", named)
     network = read_control_network(tmp_path / "network.safetensors")
     theirs = as_diffusers_converts(named, module)
-    ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    ours = {name: source.read_as(DType.F32) for name, source in as_sources(network.weights).items()}
     assert ours.keys() == theirs.keys()
     assert all(np.array_equal(ours[name], array) for name, array in theirs.items())
 
@@ -205,7 +207,7 @@ def test_a_pickled_file_is_read_as_the_module(tmp_path: Path) -> None:
     torch.save(named, tmp_path / "network.pth")
     network = read_control_network(tmp_path / "network.pth")
     state = state_of(module)
-    ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    ours = {name: source.read_as(DType.F32) for name, source in as_sources(network.weights).items()}
     assert ours.keys() == state.keys()
     assert all(np.array_equal(ours[name], array) for name, array in state.items())
 
@@ -253,7 +255,7 @@ def test_a_control_lora_equals_comfyuis_arithmetic(tmp_path: Path) -> None:
     theirs = as_diffusers_converts(made, module)
     module.load_state_dict({name: torch.from_numpy(array) for name, array in theirs.items()})
     whole = replace(network, weights=dict(model.denoising(64, 64).weights))
-    target = next(one for one in FLOAT32 if one.backend.name == "cpu")
+    target = next(target for target in FLOAT32 if target.backend.name == "cpu")
     check(target, module, whole, [Step(model.config, (8, 12))])
 
 
@@ -280,7 +282,9 @@ def test_an_adapter_equals_diffusers(target: Target, kind: str, tmp_path: Path) 
     network = folder_of(tmp_path, module)
     config = network.sizes
     assert isinstance(config, AdapterConfig)
-    weights = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    weights = {
+        name: source.read_as(DType.F32) for name, source in as_sources(network.weights).items()
+    }
     for cells in ((8, 8), (5, 9)):
         sides = (side * config.unshuffle for side in cells)
         maps = np.random.default_rng(5).random((1, 1, *sides), np.float32)
@@ -303,7 +307,7 @@ def test_an_original_adapter_is_read_as_diffusers_saves_it(kind: str, tmp_path: 
     write_arrays(tmp_path / "network.safetensors", original_adapter(state))
     network = read_control_network(tmp_path / "network.safetensors")
     assert network.sizes == folder_of(tmp_path / "folder", module).sizes
-    ours = {name: one.read_as(DType.F32) for name, one in as_sources(network.weights).items()}
+    ours = {name: source.read_as(DType.F32) for name, source in as_sources(network.weights).items()}
     assert ours.keys() == state.keys()
     assert all(np.array_equal(ours[name], array) for name, array in state.items())
 
@@ -317,7 +321,7 @@ def test_sd15s_control_net_equals_diffusers() -> None:
     module = randomised(diffusers.ControlNetModel(cross_attention_dim=768))
     weights = state_of(module)
     config = control_net_config(_slices(weights), UNetFacts(heads=8), Path("network"))
-    target = next(one for one in FLOAT32 if one.backend.name == "cpu")
+    target = next(target for target in FLOAT32 if target.backend.name == "cpu")
     check_weights(target, module, weights, [Step(config, (16, 16))])
 
 
@@ -345,7 +349,7 @@ def test_full_size_adapters_equal_diffusers(kind: str, tmp_path: Path) -> None:
     maps = np.random.default_rng(5).random((1, 3, 128, 192), np.float32)
     with torch.no_grad():
         expected = module(torch.from_numpy(maps))
-    target = next(one for one in FLOAT32 if one.backend.name == "cpu")
+    target = next(target for target in FLOAT32 if target.backend.name == "cpu")
     made = _run(target, state_of(module), t2i_adapter, config, {"map": maps})
     for level, theirs in enumerate(expected):
         assert relative_error(made[f"adapter.{level}"], theirs.numpy()) <= 1e-5

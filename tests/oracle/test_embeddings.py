@@ -134,9 +134,9 @@ class Extended(BaseTextualInversionManager):
 
     def expand_textual_inversion_token_ids_if_necessary(self, token_ids):
         return [
-            one
+            token_id
             for token in token_ids
-            for one in ([token, *self.others] if token == self.first else [token])
+            for token_id in ([token, *self.others] if token == self.first else [token])
         ]
 
 

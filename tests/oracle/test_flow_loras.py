@@ -59,7 +59,7 @@ def factors(shapes: dict[str, tuple[int, ...]]) -> dict[str, Pair]:
 def canonical(folder: Path) -> dict[str, Pair]:
     """The changes of a folder's transformer, by diffusers' names; halves have none of their own."""
     weights = identify(folder).components[Component.DENOISER].weights
-    shapes = {name: one.shape for name, one in weights.items() if "pos_embed" not in name}
+    shapes = {name: weight.shape for name, weight in weights.items() if "pos_embed" not in name}
     halves = (".shift.", ".scale.")
     return factors({n: s for n, s in shapes.items() if not any(half in n for half in halves)})
 
@@ -78,8 +78,8 @@ def original(changes: dict[str, Pair]) -> dict[str, Array]:
 def klein_for_kohya(folder: Path) -> dict[str, Pair]:
     """Changes as above but of modulations, which diffusers does not read in files of kohya's."""
     return {
-        layer: one
-        for layer, one in klein_by_original_names(folder).items()
+        layer: pair
+        for layer, pair in klein_by_original_names(folder).items()
         if not ("modulation.lin" in layer or ("modulation_" in layer and "adaLN" not in layer))
     }
 
@@ -95,7 +95,7 @@ def clips(folder: Path) -> dict[str, Array]:
 
 
 def blocks_of(changes: dict[str, Pair]) -> dict[str, Pair]:
-    return {layer: one for layer, one in changes.items() if "layers." in layer}
+    return {layer: pair for layer, pair in changes.items() if "layers." in layer}
 
 
 FILES = [

@@ -24,5 +24,5 @@ SIZES = {
 
 
 def test_blocks_of_full_size_equal_diffusers() -> None:
-    target = next(one for one in targets() if one.backend.name == "cpu")
+    target = next(target for target in targets() if target.backend.name == "cpu")
     flux2_case(small(**SIZES), (8, 12), references=((6, 10),)).check(target)

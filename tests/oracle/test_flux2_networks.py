@@ -82,7 +82,9 @@ def flux2_case(
     module = module_of(config)
     sample = normal(batch, config.in_channels, *size, seed=1)
     context = normal(2 * batch, TOKENS, config.context_width, seed=2)
-    shown = [normal(1, config.in_channels, *one, seed=4 + i) for i, one in enumerate(references)]
+    shown = [
+        normal(1, config.in_channels, *cells, seed=4 + i) for i, cells in enumerate(references)
+    ]
     feeds = {
         "sample": sample,
         "timestep_embedding": wave_embedding(TIMESTEP),
@@ -99,10 +101,10 @@ def flux2_case(
         ids, packed = Pipeline._prepare_latent_ids(x), Pipeline._pack_latents(x)
         own = packed.shape[1]
         if shown:
-            more = [torch.from_numpy(one).to(module.dtype) for one in shown]
+            more = [torch.from_numpy(latent).to(module.dtype) for latent in shown]
             places = Pipeline._prepare_image_ids(more).expand(len(x), -1, -1)
             ids = torch.cat([ids, places], dim=1)
-            row = torch.cat([Pipeline._pack_latents(one) for one in more], dim=1)
+            row = torch.cat([Pipeline._pack_latents(latent) for latent in more], dim=1)
             packed = torch.cat([packed, row.expand(len(x), -1, -1)], dim=1)
         found = module(
             packed,

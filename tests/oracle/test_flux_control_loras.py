@@ -36,8 +36,8 @@ _ADDED = "add_q_proj", "add_k_proj", "add_v_proj"
 _DOUBLE = {
     "img_mod.lin": ("norm1.linear",),
     "txt_mod.lin": ("norm1_context.linear",),
-    "img_attn.qkv": tuple(f"attn.{one}" for one in _QKV),
-    "txt_attn.qkv": tuple(f"attn.{one}" for one in _ADDED),
+    "img_attn.qkv": tuple(f"attn.{layer}" for layer in _QKV),
+    "txt_attn.qkv": tuple(f"attn.{layer}" for layer in _ADDED),
     "img_attn.proj": ("attn.to_out.0",),
     "txt_attn.proj": ("attn.to_add_out",),
     "img_mlp.0": ("ff.net.0.proj",),
@@ -47,7 +47,7 @@ _DOUBLE = {
 }
 _SINGLE = {
     "modulation.lin": ("norm.linear",),
-    "linear1": (*(f"attn.{one}" for one in _QKV), "proj_mlp"),
+    "linear1": (*(f"attn.{layer}" for layer in _QKV), "proj_mlp"),
     "linear2": ("proj_out",),
 }
 _NORMS = {

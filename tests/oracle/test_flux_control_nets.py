@@ -99,7 +99,7 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     found = read_control_network(nets[name])
     config = found.sizes
     assert isinstance(config, graphs.FluxControlConfig)
-    weights = {key: as_source(one).read_as(DType.F32) for key, one in found.weights.items()}
+    weights = {key: as_source(weight).read_as(DType.F32) for key, weight in found.weights.items()}
     cells, channels = (6, 8), 16
     sample, latent = normal(1, channels, *cells, seed=1), normal(1, channels, *cells, seed=2)
     context, pooled = normal(2, 7, CONTEXT, seed=3), normal(2, NARROW, seed=4)
@@ -124,8 +124,8 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     made = run(target, lambda g: graphs.flux_control(g, config), weights, feeds)
     module = diffusers.FluxControlNetModel.from_pretrained(nets[name]).eval()
     pack = diffusers.FluxPipeline._pack_latents
-    twice = [torch.from_numpy(np.repeat(one, 2, axis=0)) for one in (sample, latent)]
-    packed, cond = (pack(one, 2, channels, *cells) for one in twice)
+    twice = [torch.from_numpy(np.repeat(array, 2, axis=0)) for array in (sample, latent)]
+    packed, cond = (pack(tensor, 2, channels, *cells) for tensor in twice)
     if config.embeds_pixels:
         cond = torch.from_numpy(np.repeat(2 * pixels - 1, 2, axis=0))
     with torch.no_grad():
@@ -143,9 +143,9 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
         )
     expected = [*theirs[0], *(theirs[1] or ())]
     assert len(expected) == count
-    for number, one in enumerate(expected):
-        ours = made[f"{config.form.name}.{number}"].reshape(one.shape)
-        assert relative_error(ours, one.numpy()) < 1e-5
+    for number, residual in enumerate(expected):
+        ours = made[f"{config.form.name}.{number}"].reshape(residual.shape)
+        assert relative_error(ours, residual.numpy()) < 1e-5
 
 
 def pipeline(kind, dev: Path, net: Path):

@@ -65,7 +65,7 @@ def changes(dev: Path) -> dict[str, Pair]:
         if layer == name or len(weight.shape) < 2 or layer.startswith(("time", "norm_out")):
             continue
         up, down = drawn(random, weight.shape)
-        first = next((one for one in ("to_q", "add_q_proj") if "attn" in layer), None)
+        first = next((query for query in ("to_q", "add_q_proj") if "attn" in layer), None)
         shared = _first_of(layer) if first else layer
         found[layer] = up, found[shared][1] if shared in found else down
     return found

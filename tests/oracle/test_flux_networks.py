@@ -85,7 +85,7 @@ def flux_case(
         **rotations(config, size, references),
     }
     shown = [
-        normal(1, config.in_channels // 4, *one, seed=4 + i) for i, one in enumerate(references)
+        normal(1, config.in_channels // 4, *cells, seed=4 + i) for i, cells in enumerate(references)
     ]
     if shown:
         feeds["references"] = side_by_side(shown)

@@ -80,11 +80,12 @@ def seen_by(kind: str, seed: int = 2) -> Array:
     )
 
 
-def made(target: Target, one: ImageAdapter, seen: Array) -> dict[str, Array]:
+def made(target: Target, image_adapter: ImageAdapter, seen: Array) -> dict[str, Array]:
     """The outputs of an adapter's network."""
-    network = one.network(attending_layers(CONFIG), SEEN)
+    network = image_adapter.network(attending_layers(CONFIG), SEEN)
     arrays = {
-        name: np.asarray(mapped(ref)) for name, ref in one.weights(attending_layers(CONFIG)).items()
+        name: np.asarray(mapped(ref))
+        for name, ref in image_adapter.weights(attending_layers(CONFIG)).items()
     }
     return run(target, network.emit, arrays, {"seen": seen})
 
@@ -123,9 +124,9 @@ def test_a_unet_with_two_image_prompts_equals_diffusers(target, tmp_path, masked
         "context": context,
     }
     shapes = []
-    for place, (one, pictures) in enumerate(zip(adapters, seen, strict=True)):
-        outputs = made(float_cpu, one, pictures)
-        for width in sorted(set(one.widths)):
+    for place, (image_adapter, pictures) in enumerate(zip(adapters, seen, strict=True)):
+        outputs = made(float_cpu, image_adapter, pictures)
+        for width in sorted(set(image_adapter.widths)):
             feeds[keys_name(place, width)] = outputs[keys_output(width)]
             feeds[values_name(place, width)] = outputs[values_output(width)]
         shapes.append(ImagePromptShape(outputs["tokens"].shape[1], masked))
@@ -147,7 +148,7 @@ def test_a_unet_with_two_image_prompts_equals_diffusers(target, tmp_path, masked
 
     def call(module):
         sample = torch.from_numpy(feeds["sample"]).repeat(2, 1, 1, 1).to(module.dtype)
-        embeds = [torch.from_numpy(one).to(module.dtype)[:, None] for one in seen]
+        embeds = [torch.from_numpy(array).to(module.dtype)[:, None] for array in seen]
         return module(
             sample,
             torch.tensor([731.25]),

@@ -145,7 +145,7 @@ def test_a_picture_with_masked_image_prompts_equals_diffusers(peer: Peer, tmp_pa
         processor.preprocess([Image.open(path)], height=SIZE["height"], width=SIZE["width"])
         for path in masks
     ]
-    given = {"ip_adapter_masks": [one.reshape(1, 1, *one.shape[-2:]) for one in prepared]}
+    given = {"ip_adapter_masks": [mask.reshape(1, 1, *mask.shape[-2:]) for mask in prepared]}
     expected = peer.theirs(["standard", "full"], [0.9, 0.9], cross_attention_kwargs=given)
     prompts = [
         peer.prompt(kind, place, weight=0.9, mask=str(masks[place]))

@@ -19,7 +19,7 @@ VIT_H = ClipVisionConfig(1280, 5120, 32, 16, 1024)
 
 @pytest.fixture(scope="module")
 def target():
-    return next(one for one in targets() if one.backend.name == "cpu")
+    return next(candidate for candidate in targets() if candidate.backend.name == "cpu")
 
 
 @pytest.mark.parametrize("states", [False, True], ids=["embedding", "states"])

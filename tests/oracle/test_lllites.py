@@ -53,14 +53,14 @@ def lllite_file(path: Path, module) -> dict[str, dict[str, Array]]:
     for seed, layer in enumerate(layers_of(module)):
         by_layer[layer] = module_weights(2, "", 64, seed)
         name = "lllite_unet_" + originals[layer].replace(".", "_")
-        arrays |= {f"{name}.{part}": one for part, one in by_layer[layer].items()}
+        arrays |= {f"{name}.{part}": array for part, array in by_layer[layer].items()}
     write_arrays(path, arrays)
     return by_layer
 
 
 def hooked(module, weights: dict[str, Array], image, strengths) -> None:
     """Add to a projection's input what a module makes of it and of the map."""
-    w = {name: torch.from_numpy(one) for name, one in weights.items()}
+    w = {name: torch.from_numpy(array) for name, array in weights.items()}
 
     def embedded():
         x = functional.conv2d(
@@ -106,7 +106,7 @@ def test_a_denoiser_with_modules_equals_diffusers(target: Target, tmp_path: Path
         expected = module(both, time, text, added_cond_kwargs=told).sample.numpy()
 
     embedding = model.embedding(128, 96)
-    weights = {name: one.read_as(DType.F32) for name, one in embedding.weights.items()}
+    weights = {name: weight.read_as(DType.F32) for name, weight in embedding.weights.items()}
     inputs = LlliteInputs.of([model])
     maps = run(target, embedding.emit, weights, {"map": image})
     config = checkpoint.components[Component.DENOISER].config
@@ -124,7 +124,7 @@ def test_a_denoiser_with_modules_equals_diffusers(target: Target, tmp_path: Path
     made = run(
         target,
         lambda g: unet(g, config, changes=NetworkChanges(lllite=inputs.layers)),
-        {name: as_source(one).read_as(DType.F32) for name, one in own.items()},
+        {name: as_source(weight).read_as(DType.F32) for name, weight in own.items()},
         feeds,
     )["prediction"]
     allowed = TOLERANCES[target.backend.name, target.precision]

@@ -50,7 +50,7 @@ def merged(
     bases = {"weight": case.base, "bias": numbers("bias", case.shape[0])}
     sources = write_sources(folder / "base.safetensors", bases)
     patches = patches_of(module, strength, rules, shape=case.shape)
-    return {name: PatchedWeight(sources[name], (one,)).read() for name, one in patches.items()}
+    return {name: PatchedWeight(sources[name], (patch,)).read() for name, patch in patches.items()}
 
 
 def close(found: np.ndarray, wanted: Any) -> bool:
@@ -269,7 +269,7 @@ def test_a_rotation_of_inputs_is_that_of_peft(tmp_path: Path, name: str) -> None
     assert close(half, (layer.get_base_layer().weight + torch.from_numpy(case.base)) / 2)
 
 
-@pytest.mark.parametrize("name", [one.name for one in CASES if one.name.startswith("boft of")])
+@pytest.mark.parametrize("name", [case.name for case in CASES if case.name.startswith("boft of")])
 def test_butterflies_of_inputs_are_those_of_peft(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,7 +121,7 @@ def original_shapes(family: str) -> dict[str, tuple[int, ...]]:
 def ours(states: dict[str, Any], family: str, tmp_path: Path) -> Places:
     """The factors of each layer, by the place that we find for it."""
     path = tmp_path / "lora.safetensors"
-    safetensors_torch.save_file({key: one.contiguous() for key, one in states.items()}, path)
+    safetensors_torch.save_file({key: tensor.contiguous() for key, tensor in states.items()}, path)
     fitted = fit_lora(
         read_lora(read_index(path)), checkpoint(family, tmp_path / "checkpoint.safetensors")
     )
@@ -203,7 +203,9 @@ def test_names_of_diffusers_first_files(family: str, tmp_path: Path) -> None:
 def test_kohyas_names_cover_the_text_encoder(tmp_path: Path) -> None:
     network = text_encoder()
     shapes = shapes_of(network, lambda name: "layers" in name)
-    whole = {f"text_model.{name.removeprefix('text_model.')}": one for name, one in shapes.items()}
+    whole = {
+        f"text_model.{name.removeprefix('text_model.')}": shape for name, shape in shapes.items()
+    }
     states = kohya("lora_te_", whole)
     mine = ours(states, "sd1", tmp_path)
     assert {layer for _, layer in mine} == set(whole)
@@ -244,6 +246,6 @@ def test_alpha_of_saved_metadata(rslora: bool, tmp_path: Path) -> None:
     )
     file = read_lora(read_index(tmp_path / "pytorch_lora_weights.safetensors"))
     fitted = fit_lora(file, checkpoint(family, tmp_path / "checkpoint.safetensors"))
-    found = {one.target.layer: one.module.stated_scale for one in fitted.modules}
+    found = {module.target.layer: module.module.stated_scale for module in fitted.modules}
     assert found == pytest.approx(wanted)
     assert len(set(found.values())) == 2

@@ -47,14 +47,14 @@ def reference(config: Qwen3Config):
 def states(module, tokens: np.ndarray) -> tuple[np.ndarray, ...]:
     with torch.no_grad():
         found = module(torch.from_numpy(tokens), output_hidden_states=True).hidden_states
-    return tuple(one.numpy() for one in found)
+    return tuple(state.numpy() for state in found)
 
 
 def ours(config: Qwen3Config, module, tokens: np.ndarray, after: tuple[int, ...]) -> np.ndarray:
     weights = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
     used = f"layers.{after[-1]}."
-    kept = {name: one for name, one in weights.items() if name != "norm.weight"}
-    kept = {name: one for name, one in kept.items() if not name.startswith(used)}
+    kept = {name: array for name, array in weights.items() if name != "norm.weight"}
+    kept = {name: array for name, array in kept.items() if not name.startswith(used)}
     session = load(lambda g: qwen3_encoder(g, config, after), kept)
     return session.run({"tokens": tokens, **place_inputs(config, tokens.shape[1])})["states"]
 

@@ -23,7 +23,7 @@ _KNOWN = {
 
 
 @pytest.mark.parametrize("backend", ["cpu", "intel_openvino"])
-@pytest.mark.parametrize(("kind", "name"), [(one, name) for one in WIDE for name in WIDE[one]])
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in WIDE for name in WIDE[kind]])
 def test_a_run_takes_what_is_predicted(kind: str, name: str, backend: str) -> None:
     if backend == "intel_openvino" and find_spec("openvino") is None:
         pytest.skip("openvino is not installed")

@@ -114,12 +114,12 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     config, form = found.sizes.config, JointForm(2, 0)
     of_model = transformer(num_layers=1, **{k: v for k, v in SIZES.items() if k != "num_layers"})
     module = diffusers.SD3ControlNetModel.from_pretrained(nets[name]).eval()
-    weights = {key: as_source(one).read_as(DType.F32) for key, one in found.weights.items()}
+    weights = {key: as_source(weight).read_as(DType.F32) for key, weight in found.weights.items()}
     embedded = module.pos_embed
     if config.borrows_tokens:
         embedded = module.pos_embed = of_model.pos_embed
         own = of_model.pos_embed.proj.named_parameters()
-        weights |= {f"pos_embed.proj.{key}": one.detach().numpy() for key, one in own}
+        weights |= {f"pos_embed.proj.{key}": parameter.detach().numpy() for key, parameter in own}
     cells = 6, 8
     sample, latent = normal(1, 16, *cells, seed=1), normal(1, 16, *cells, seed=2)
     context, pooled = normal(2, 7, CONTEXT, seed=3), normal(2, 2 * PROJECTED, seed=4)
@@ -135,7 +135,7 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
     }
     feeds |= {"context": context} if config.joint else {}
     made = run(target, lambda g: sd3_control(g, config, form), weights, feeds)
-    seen, cond = (torch.from_numpy(np.repeat(one, 2, axis=0)) for one in (sample, latent))
+    seen, cond = (torch.from_numpy(np.repeat(array, 2, axis=0)) for array in (sample, latent))
     text = torch.from_numpy(pooled)
     with torch.no_grad():
         (expected,) = module(
@@ -146,9 +146,9 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
             timestep=torch.tensor([731.25] * 2),
             return_dict=False,
         )
-    for number, one in enumerate(expected):
-        ours = made[f"{form.name}.{number}"].reshape(one.shape)
-        assert relative_error(ours, one.numpy()) < 1e-5
+    for number, residual in enumerate(expected):
+        ours = made[f"{form.name}.{number}"].reshape(residual.shape)
+        assert relative_error(ours, residual.numpy()) < 1e-5
 
 
 @pytest.mark.usefixtures("means")

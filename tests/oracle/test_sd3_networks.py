@@ -109,12 +109,12 @@ def test_a_transformer_with_residuals_equals_diffusers(target, to_last: bool) ->
     blocks, form, size = 6, JointForm(3, 0, to_last=to_last), (8, 12)
     config, alone = sized(blocks=blocks), sd3_case(size, blocks=blocks)
     given = [normal(2, *(side // 2 for side in size), config.width, seed=9 + n) for n in range(3)]
-    led = [torch.from_numpy(one).flatten(1, 2) for one in given]
+    led = [torch.from_numpy(array).flatten(1, 2) for array in given]
 
     def call(module):
         inputs = (alone.feeds[name] for name in ("sample", "context", "pooled"))
-        x, text, whole = (torch.from_numpy(one).to(module.dtype) for one in inputs)
-        steps, added = torch.tensor([TIMESTEP] * 2), [one.to(module.dtype) for one in led]
+        x, text, whole = (torch.from_numpy(array).to(module.dtype) for array in inputs)
+        steps, added = torch.tensor([TIMESTEP] * 2), [tensor.to(module.dtype) for tensor in led]
 
         def after_last(_, args):
             return args[0] + added[2], args[1]
@@ -125,7 +125,7 @@ def test_a_transformer_with_residuals_equals_diffusers(target, to_last: bool) ->
             hook.remove()
         return made
 
-    residuals = {f"{form.name}.{number}": one for number, one in enumerate(given)}
+    residuals = {f"{form.name}.{number}": array for number, array in enumerate(given)}
     feeds = {**alone.feeds, **residuals}
     Sd3Case(lambda g: sd3(g, config, residuals=(form,)), feeds, alone.module, call).check(target)
 
@@ -137,7 +137,7 @@ def test_a_transformer_with_residuals_equals_diffusers(target, to_last: bool) ->
 )
 def test_blocks_of_full_size_equal_diffusers(kind: str, width: int, places: int) -> None:
     """A joint block and the last one; in the medium network the first attends twice."""
-    target = next(one for one in targets() if one.backend.name == "cpu")
+    target = next(target for target in targets() if target.backend.name == "cpu")
     sizes = {
         "channels": 16,
         "width": width,

@@ -170,7 +170,7 @@ def test_keys_of_the_original_layout_become_diffusers(
         for part in ("weight", "bias"):
             scale, shift = theirs.pop(f"{name}.linear.{part}").chunk(2)
             theirs[f"{name}.scale.{part}"], theirs[f"{name}.shift.{part}"] = scale, shift
-    unread = {f"{last}.attn.{one}" for one in ("add_q_proj.weight", "add_q_proj.bias")}
+    unread = {f"{last}.attn.{parameter}" for parameter in ("add_q_proj.weight", "add_q_proj.bias")}
     unread |= {f"{last}.attn.norm_added_q.weight"} if sizes.normalised else set()
     assert found.keys() == theirs.keys() - unread
     for name in found:

@@ -112,7 +112,7 @@ def pixels(networks: Networks, latent: Any) -> np.ndarray:
 
 def pairs(first: Sequence[object], second: Sequence[object]) -> list[Any]:
     """Each of the first with one of the second in turn; `make thorough` has every pair."""
-    often = [(one, second[number % len(second)]) for number, one in enumerate(first)]
+    often = [(item, second[number % len(second)]) for number, item in enumerate(first)]
     return thinned(product(first, second), often, pytest.mark.slow)
 
 
@@ -239,7 +239,9 @@ COMPACT = "Real-ESRGAN Compact"
 
 def a1111_upscaled(image: Image.Image, tile: int) -> Image.Image:
     """The picture twice as large as A1111's `upscale_with_model` makes it: backwards in colour."""
-    model = loaded({name: torch.from_numpy(one) for name, one in arrays_of(COMPACT).items()}).model
+    model = loaded(
+        {name: torch.from_numpy(array) for name, array in arrays_of(COMPACT).items()}
+    ).model
 
     def whole(part: Image.Image) -> Image.Image:
         planes = np.ascontiguousarray(np.asarray(part)[:, :, ::-1].transpose(2, 0, 1)) / 255

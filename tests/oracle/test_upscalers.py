@@ -184,11 +184,11 @@ def test_an_esrgans_layouts_are_read_as_by_spandrel(
     """spandrel's class has the old names."""
     module = REFERENCES["rrdb_4"].made()
     ours = read_upscaler(file_of(tmp_path, state_of(module)))
-    found = {name: one.shape for name, one in ours.network.weights.items()}
+    found = {name: weight.shape for name, weight in ours.network.weights.items()}
     state = {layout(name): torch.zeros(shape) for name, shape in found.items()}
     theirs = loaded(state).model.state_dict()
-    assert {name: tuple(one.shape) for name, one in theirs.items()} == {
-        name: one.shape for name, one in state_of(module).items()
+    assert {name: tuple(tensor.shape) for name, tensor in theirs.items()} == {
+        name: array.shape for name, array in state_of(module).items()
     }
 
 
@@ -200,8 +200,10 @@ def test_each_backend_computes_the_network(tmp_path: Path, target: Target, name:
     network = read_upscaler(file_of(tmp_path, state)).network
     image = padded_to(picture(24, 32), network.needs)
     weights = {
-        key: np.fromfile(one.path, np.float32, one.elements, offset=one.offset).reshape(one.shape)
-        for key, one in network.weights.items()
+        key: np.fromfile(weight.path, np.float32, weight.elements, offset=weight.offset).reshape(
+            weight.shape
+        )
+        for key, weight in network.weights.items()
     }
     (ours,) = run(target, network.emit, weights, {"image": image[None]}).values()
     expected = exact(module, image[None])

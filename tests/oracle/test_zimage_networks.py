@@ -81,8 +81,8 @@ def zimage_case(config: ZImageConfig, size, counts=(11, 40), tokens=96, batch=1)
     def call(module):
         x = torch.from_numpy(np.concatenate([sample] * (len(counts) // batch))).to(module.dtype)
         texts = [
-            torch.from_numpy(one[:count]).to(module.dtype)
-            for one, count in zip(context, counts, strict=True)
+            torch.from_numpy(states[:count]).to(module.dtype)
+            for states, count in zip(context, counts, strict=True)
         ]
         times = torch.full((len(x),), 1 - LEVEL)
         found = module(list(x.unsqueeze(2).unbind(0)), times, texts, return_dict=False)[0]

@@ -160,12 +160,12 @@ def _a1111_scheduled() -> Iterator[Cell]:
         negative_parts=_stages((4, "a red horse"), (STEPS, "a blue horse")),
         control={"negative_parts": blue},
     )
-    one, other = plain("a red horse")[0], plain("blue house")[0]
+    horse, house = plain("a red horse")[0], plain("blue house")[0]
     yield _a1111(
         "AND",
         prompt="a red horse :1.2 AND blue house :0.7",
-        positive_parts=(replace(one, weight=1.2), replace(other, weight=0.7)),
-        control={"positive_parts": (one,)},
+        positive_parts=(replace(horse, weight=1.2), replace(house, weight=0.7)),
+        control={"positive_parts": (horse,)},
     )
 
 

@@ -116,11 +116,11 @@ def _deis_weights(sigmas: Any, points: int = 10_000) -> list[list[Any]]:
         alpha = torch.exp(-0.5 * taus**2 * slope - taus * base)
         integrand = 0.5 * (taus * slope + base) / torch.sqrt(alpha * (1 - alpha))
         row = []
-        for one in range(len(known)):
+        for place in range(len(known)):
             polynomial = torch.ones_like(taus)
             for other in range(len(known)):
-                if other != one:
-                    polynomial *= (taus - known[other]) / (known[one] - known[other])
+                if other != place:
+                    polynomial *= (taus - known[other]) / (known[place] - known[other])
             row.append((integrand * polynomial).sum() * ((following - time) / points))
         rows.append(row)
     return rows

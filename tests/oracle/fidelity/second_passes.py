@@ -179,10 +179,10 @@ def _between(before: int, after: int) -> tuple[Any, Any, Any]:
 
 def _turned(near: Any, far: Any, share: Any) -> Any:
     """Spherical interpolation of vectors along the last axis, with lengths between theirs."""
-    lengths = [torch.norm(one, dim=-1, keepdim=True) for one in (near, far)]
+    lengths = [torch.norm(vector, dim=-1, keepdim=True) for vector in (near, far)]
     units = [
-        torch.where(length == 0, torch.zeros_like(one), one / length)
-        for one, length in zip((near, far), lengths, strict=True)
+        torch.where(length == 0, torch.zeros_like(vector), vector / length)
+        for vector, length in zip((near, far), lengths, strict=True)
     ]
     cosine = (units[0] * units[1]).sum(-1, keepdim=True)
     angle = torch.acos(cosine)
