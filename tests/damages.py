@@ -75,7 +75,7 @@ _POSIX = {a_pipe, unreadable}
 
 def parameters() -> list[Any]:
     """Every damage, with those left out that cannot be done here."""
-    return [pytest.param(one, id=one.__name__, marks=_marks(one)) for one in ALL]
+    return [pytest.param(damage, id=damage.__name__, marks=_marks(damage)) for damage in ALL]
 
 
 def _marks(damage: Damage) -> list[pytest.MarkDecorator]:

@@ -22,9 +22,9 @@ def delete_ended() -> None:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     if not _ended:
         return
-    for one in _ended:
-        if shiboken6.isValid(one):
-            shiboken6.delete(one)
+    for ended in _ended:
+        if shiboken6.isValid(ended):
+            shiboken6.delete(ended)
     _ended.clear()
     spare_what_stays()
 

@@ -76,7 +76,10 @@ def _graph(text: str) -> object:
 
 
 GRAMMARS: Mapping[str, Read] = {
-    **{f"prompt of {one.grammar.value}": _prompt(one) for one in CONVENTIONS.values()},
+    **{
+        f"prompt of {convention.grammar.value}": _prompt(convention)
+        for convention in CONVENTIONS.values()
+    },
     "negative prompt": _prompt(CONVENTIONS[next(iter(CONVENTIONS))], negative=True),
     **{f"hints of {grammar.value}": _hints(grammar) for grammar in PromptGrammar},
     "wildcards": lambda text: expand_wildcards(text, 1, None),

@@ -98,7 +98,7 @@ def _marked_body(body: list[ast.stmt], heads: list[int]) -> list[ast.stmt]:
         lines = [*heads, statement.lineno]
         heads = []
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            lines += [one.lineno for one in statement.decorator_list]
+            lines += [decorator.lineno for decorator in statement.decorator_list]
         result += [*(_mark(line, statement) for line in lines), statement]
     return result
 

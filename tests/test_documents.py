@@ -120,7 +120,7 @@ def test_overtaken_decisions_name_a_later_entry() -> None:
     found = {number: STATUS.search(heading) for number, heading in decisions().items()}
     later = {number: int(status[1]) for number, status in found.items() if status and status[1]}
     assert later
-    assert [one for one, new in later.items() if new not in found or new <= one] == []
+    assert [number for number, new in later.items() if new not in found or new <= number] == []
 
 
 def test_the_picture_of_the_window_is_light() -> None:
