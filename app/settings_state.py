@@ -152,8 +152,8 @@ class SettingsState(QObject):
             self._watcher.addPaths(missing)
 
 
-def _differences(one: Settings, other: Settings) -> frozenset[str]:
-    return frozenset(name for name in stated() if getattr(one, name) != getattr(other, name))
+def _differences(settings: Settings, other: Settings) -> frozenset[str]:
+    return frozenset(name for name in stated() if getattr(settings, name) != getattr(other, name))
 
 
 def _write(path: Path, settings: Settings, names: frozenset[str]) -> ErrorInfo | None:

@@ -373,9 +373,9 @@ def usual_keys(name: ActionName) -> tuple[QKeySequence, ...]:
     return tuple(QKeySequence(text) for text in texts if text)
 
 
-def meet(one: ActionName, other: ActionName) -> bool:
+def meet(name: ActionName, other: ActionName) -> bool:
     """Return True if there is a place where the keys of both actions work."""
-    places = _place(_ENTRIES[one]), _place(_ENTRIES[other])
+    places = _place(_ENTRIES[name]), _place(_ENTRIES[other])
     return places[0] == places[1] or None in places
 
 

@@ -79,8 +79,10 @@ class MessageOverlay(QWidget):
         shown, folded = self._notices.shown, self._notices.folded
         self._notices.setVisible(shown > 0)
         self.unfold.setVisible(folded > 0)
-        one, more = self.tr("1 message"), self.tr("{n} messages")
-        self.unfold.setText(one if folded == 1 else more.format(n=QLocale().toString(folded)))
+        singular, plural = self.tr("1 message"), self.tr("{n} messages")
+        self.unfold.setText(
+            singular if folded == 1 else plural.format(n=QLocale().toString(folded))
+        )
         is_empty = not shown and not folded and self._offer.isHidden()
         self.setVisible(not is_empty)
         if is_empty:

@@ -122,7 +122,7 @@ def _open(chosen: MapOptions) -> MapOptions:
 
 
 def _list(*, as_json: bool) -> None:
-    found = [
+    outputs = [
         PreprocessorOutput(
             name.value,
             tuple(kind.value for kind in preprocessor.serves),
@@ -133,17 +133,17 @@ def _list(*, as_json: bool) -> None:
         for name, preprocessor in PREPROCESSORS.items()
     ]
     if as_json:
-        print_json(PreprocessorsOutput(tuple(found)))
+        print_json(PreprocessorsOutput(tuple(outputs)))
         return
     rows = [
         (
-            one.name,
-            ", ".join(one.serves),
-            " ".join(map(_usage, fields_of(type(one.options)).values())),
-            ", ".join(one.weights),
-            one.about,
+            output.name,
+            ", ".join(output.serves),
+            " ".join(map(_usage, fields_of(type(output.options)).values())),
+            ", ".join(output.weights),
+            output.about,
         )
-        for one in found
+        for output in outputs
     ]
     print_table(("NAME", "SERVES", "OPTIONS", "WEIGHTS", "MAP"), rows)
 

@@ -37,10 +37,10 @@ def with_free_name(
     raise AssertionError("the names have no end")
 
 
-def _are_same(one: Source, other: Source) -> bool:
-    if one.sha256 and other.sha256:
-        return one.sha256 == other.sha256
-    return (one.url, one.size) == (other.url, other.size)
+def _are_same(source: Source, other: Source) -> bool:
+    if source.sha256 and other.sha256:
+        return source.sha256 == other.sha256
+    return (source.url, source.size) == (other.url, other.size)
 
 
 def _names(name: str) -> Iterator[str]:

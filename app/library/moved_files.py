@@ -55,7 +55,7 @@ class MovedFiles(QObject):
 
         def take(found: bool) -> None:
             # An answer to an earlier look would be older than this.
-            self._asked = {query: one for query, one in self._asked.items() if one != wanted}
+            self._asked = {query: asked for query, asked in self._asked.items() if asked != wanted}
             if found or not digest:
                 self._keep(wanted, stated if found else None)
             else:

@@ -54,9 +54,9 @@ def _point_of(encoded: bytes) -> _Point | None:
     return x, y, 1, x * y % _P
 
 
-def _sum(one: _Point, other: _Point) -> _Point:
+def _sum(point: _Point, other: _Point) -> _Point:
     """Add two points, which may be equal (RFC 8032, 5.1.4)."""
-    (x1, y1, z1, t1), (x2, y2, z2, t2) = one, other
+    (x1, y1, z1, t1), (x2, y2, z2, t2) = point, other
     a = (y1 - x1) * (y2 - x2) % _P
     b = (y1 + x1) * (y2 + x2) % _P
     c = 2 * t1 * t2 * _D % _P
@@ -75,8 +75,8 @@ def _times(number: int, point: _Point) -> _Point:
     return total
 
 
-def _are_equal(one: _Point, other: _Point) -> bool:
-    (x1, y1, z1, _), (x2, y2, z2, _) = one, other
+def _are_equal(point: _Point, other: _Point) -> bool:
+    (x1, y1, z1, _), (x2, y2, z2, _) = point, other
     return (x1 * z2 - x2 * z1) % _P == 0 and (y1 * z2 - y2 * z1) % _P == 0
 
 

@@ -68,9 +68,9 @@ def _require_kind(target: Path, base: Path) -> None:
         )
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same(path: Path, other: Path) -> bool:
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except OSError:
         return False
 

@@ -34,9 +34,9 @@ def refiner_for(base: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint) -> Id
     return replace(refiner, latent=base.latent, network_prefix="refiner_")
 
 
-def share_latents(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
+def share_latents(checkpoint: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
     """Return True if latents of one checkpoint are latents of the other: equal format and scale."""
-    ours, theirs = one.latent, other.latent
+    ours, theirs = checkpoint.latent, other.latent
     if Component.VAE in other.components and ours.downscale != theirs.downscale:
         return False
     return (ours.channels, ours.scale, ours.shift, ours.statistics) == (

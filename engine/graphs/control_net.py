@@ -181,8 +181,8 @@ def _fused(g: GraphBuilder, union: UnionConfig, maps: Value, width: int) -> Valu
         x = _layer(g, x, f"transformer_layes.{layer}", width)
     shift = g.op("MatMul", row, g.linear(x, "spatial_ch_projs", (width, width)))
     flat = g.op("MatMul", row, g.op("Reshape", maps, g.integers([0, -1])))
-    one = g.op("Concat", g.integers([1]), g.op("Shape", maps, start=1), axis=0)
-    return g.shift(g.op("Reshape", flat, one), shift, width)
+    sum_shape = g.op("Concat", g.integers([1]), g.op("Shape", maps, start=1), axis=0)
+    return g.shift(g.op("Reshape", flat, sum_shape), shift, width)
 
 
 def _layer(g: GraphBuilder, x: Value, name: str, width: int) -> Value:

@@ -251,7 +251,10 @@ class FluxBlocks(ABC):
         qkv = self._heads(modulated(g, image, width, *of_image[:2]), layers, f"{attn}.norm_")
         others = self._heads(modulated(g, text, width, *of_text[:2]), added, f"{attn}.norm_added_")
         mixed = self.attention(
-            *(g.op("Concat", one, other, axis=1) for one, other in zip(others, qkv, strict=True))
+            *(
+                g.op("Concat", text_part, image_part, axis=1)
+                for text_part, image_part in zip(others, qkv, strict=True)
+            )
         )
         of_words = g.op("Slice", mixed, g.integers([0]), self._first, g.integers([1]))
         h = g.linear(of_words, f"{attn}.to_add_out", (width, width), bias=self.biased)

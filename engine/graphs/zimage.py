@@ -361,13 +361,13 @@ class _ZImageWriter:
         g, config = self.g, self.config
         head, wide = config.head_width, config.head_width + _BESIDE
         none = g.op("Mul", beside, g.constant(0.0))
-        one = g.op("Add", none, g.constant(np.eye(1, _BESIDE).reshape(1, 1, 1, _BESIDE)))
+        unit = g.op("Add", none, g.constant(np.eye(1, _BESIDE).reshape(1, 1, 1, _BESIDE)))
         # Scores are divided by the root of the wider head.
         q = g.op("Mul", q, g.constant((wide / head) ** 0.5))
         whole = g.integers([0, 0, config.heads * wide])
         q, k, v = (
             g.op("Reshape", g.op("Concat", x, more, axis=3), whole)
-            for x, more in ((q, one), (k, beside), (v, none))
+            for x, more in ((q, unit), (k, beside), (v, none))
         )
         mixed = g.attention(q, k, v, config.heads, wide)
         mixed = g.op("Reshape", mixed, g.integers([0, 0, config.heads, wide]))

@@ -80,5 +80,5 @@ def _at(shape: Shape | None, place: int) -> int | None:
     return shape[place] if shape is not None and len(shape) > place else None
 
 
-def _product(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one * other
+def _product(size: int | None, other: int | None) -> int | None:
+    return None if size is None or other is None else size * other

@@ -85,9 +85,9 @@ class ActingLora:
                     self.missing.add(name)
                     continue
                 members = [
-                    (one.part, as_source(weights[own_name]))
-                    for one in fused.get(fitted.module.layer, ())
-                    if one.part is not None and (own_name := one.name(part)) in weights
+                    (member.part, as_source(weights[own_name]))
+                    for member in fused.get(fitted.module.layer, ())
+                    if member.part is not None and (own_name := member.name(part)) in weights
                 ]
                 fitting = placed(patch, target, weights[name].shape, members)
                 if not fits(fitting, weights[name].shape):

@@ -238,9 +238,11 @@ class NetworkPool:
     def _runtime(self) -> str:
         return self.compiler.backend.fingerprint(self.compiler.device)
 
-    def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
+    def _is_same(self, network: Network, other: Network, precision: Precision) -> bool:
         """True if one session serves both networks."""
-        return one is other or self._identity(one, precision) == self._identity(other, precision)
+        if network is other:
+            return True
+        return self._identity(network, precision) == self._identity(other, precision)
 
     def _loaded_ahead_or_now(
         self, network: Network, precision: Precision, report: Report

@@ -97,18 +97,20 @@ def _letters(word: str) -> int:
     return bits
 
 
-def _slips(one: str, other: str, most: int) -> int:
+def _slips(word: str, other: str, most: int) -> int:
     """Return the letters that are missing, added, changed or swapped; `most` + 1 if more.
 
     The optimal string alignment distance.
     """
     before_last: list[int] = []
     last = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
+    for row, letter in enumerate(word, 1):
         present = [row]
         for column, its in enumerate(other, 1):
             cost = min(last[column] + 1, present[-1] + 1, last[column - 1] + (letter != its))
-            is_swap = row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == its
+            is_swap = (
+                row > 1 and column > 1 and letter == other[column - 2] and word[row - 2] == its
+            )
             present.append(min(cost, before_last[column - 2] + 1) if is_swap else cost)
         if min(present) > most:
             return most + 1

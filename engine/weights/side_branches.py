@@ -79,7 +79,9 @@ class SideBranches:
         """
         stamp = cache(_stamp)
         branches = [branch for parts in self.layers.values() for _, branch in parts]
-        with lost_files_named([*(one.up for one in branches), *(one.down for one in branches)]):
+        with lost_files_named(
+            [*(branch.up for branch in branches), *(branch.down for branch in branches)]
+        ):
             for spec in inputs:
                 layer, dot, part = spec.name.rpartition(".")
                 if layer not in self.layers or spec.name in self._made:

@@ -57,16 +57,16 @@ def unchanged(root: Path, before: dict[str, tuple[int, int]]) -> None:
 
 def _checks(root: Path, parts: Sequence[str]) -> Iterator[_Check]:
     if "commands" in parts:
-        for name, one in commands.CHECKS.items():
+        for name, check in commands.CHECKS.items():
             yield (
                 name,
-                lambda folder, one=one: one(
+                lambda folder, check=check: check(
                     installed(root, folder / "tree"), checked_out(folder / "checkout")
                 ),
             )
     if "surroundings" in parts:
-        for name, other in surroundings.CHECKS.items():
-            yield name, lambda folder, other=other: other(root, folder)
+        for name, check in surroundings.CHECKS.items():
+            yield name, lambda folder, check=check: check(root, folder)
     if "tests" in parts:
         yield "readers and screens", lambda folder: run_suite(root, folder)
 

@@ -96,13 +96,13 @@ class PictureDeeds(QObject):
     def menu(self) -> QMenu:
         """Return a menu of everything that can be done with the pictures."""
         menu = QMenu(self._page)
-        one = len(self._targets()) == 1
+        is_single = len(self._targets()) == 1
         groups = (
-            (*REUSING, *STEERING) if one else (ActionName.COMPARE,),
-            (ActionName.UPSCALE, ActionName.SHOW_ORIGINAL) if one else (ActionName.UPSCALE,),
+            (*REUSING, *STEERING) if is_single else (ActionName.COMPARE,),
+            (ActionName.UPSCALE, ActionName.SHOW_ORIGINAL) if is_single else (ActionName.UPSCALE,),
             (ActionName.FAVOURITE, ActionName.REJECT),
             (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH),
-            (ActionName.COPY_SETTINGS,) if one else (),
+            (ActionName.COPY_SETTINGS,) if is_single else (),
             (ActionName.TRASH,),
         )
         for names in filter(None, groups):

@@ -59,17 +59,17 @@ class PictureBar(QWidget):
 
     def show_rows(self, rows: Sequence[GalleryRow], count: int) -> None:
         """Show the marks that `rows` share; `count` is the number of chosen pictures."""
-        one, several = count == 1, count > 1
+        is_single, are_several = count == 1, count > 1
         self.setVisible(count > 0)
         self.favourite.setChecked(bool(rows) and all(row.favourite for row in rows))
         self.reject.setChecked(bool(rows) and all(row.rejected for row in rows))
         ratings = {row.rating for row in rows}
         self.rating.setValue(ratings.pop() if len(ratings) == 1 else 0)
         for button in (self.use, self.reuse, self.start):
-            button.setVisible(one)
-        self.compare.setVisible(several)
+            button.setVisible(is_single)
+        self.compare.setVisible(are_several)
         self.compare.setEnabled(count in COMPARED)
-        self.files[0].setVisible(one)
+        self.files[0].setVisible(is_single)
 
     def show_words(self, *, shown: bool) -> None:
         """Show words on the buttons that have any, else their icons."""

@@ -72,9 +72,9 @@ class NoticeCard(NoticeBar):
 
     def tell_behind(self, count: int) -> None:
         """Say how many failures wait behind this card."""
-        one = self.tr("Another message is behind this one.")
-        more = self.tr("{n} more messages are behind this one.").format(n=count)
-        self.behind.setText(one if count == 1 else more)
+        singular = self.tr("Another message is behind this one.")
+        plural = self.tr("{n} more messages are behind this one.").format(n=count)
+        self.behind.setText(singular if count == 1 else plural)
         self.behind.setVisible(count > 0)
 
     @property

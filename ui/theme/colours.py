@@ -124,9 +124,9 @@ def palette(colours: Colours) -> QPalette:
     return made
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(colour: str, other: str) -> float:
     """Return the contrast ratio of two colours, 1 to 21, as defined by WCAG 2."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    darker, lighter = sorted((_luminance(colour), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

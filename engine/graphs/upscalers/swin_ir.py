@@ -77,8 +77,8 @@ class _Body:
         self.on, self.g, self.config, self.first = on, on.g, config, first
         height, width = (self.g.op("Shape", first, start=axis, end=axis + 1) for axis in (2, 3))
         self.windows = Windows(self.g, height, width, config.window, channels_last=True)
-        one, size = self.g.integers([1]), self.g.integers([config.width])
-        self.rows = self.g.op("Concat", one, height, width, size, axis=0)
+        batch, size = self.g.integers([1]), self.g.integers([config.width])
+        self.rows = self.g.op("Concat", batch, height, width, size, axis=0)
         self.mask = self.windows.mask(config.window // 2)
 
     def emit(self) -> Value:

@@ -86,9 +86,9 @@ class Windows:
         )
         regions = g.op("Add", g.op("Mul", rows, g.constant(3.0)), columns)
         of_windows = self.tokens(regions, 1)
-        one = g.op("Reshape", of_windows, g.integers([-1, 1, pixels, 1]))
-        other = g.op("Reshape", of_windows, g.integers([-1, 1, 1, pixels]))
-        apart = g.op("Abs", g.op("Add", one, g.op("Mul", other, g.constant(-1.0))))
+        queries = g.op("Reshape", of_windows, g.integers([-1, 1, pixels, 1]))
+        keys = g.op("Reshape", of_windows, g.integers([-1, 1, 1, pixels]))
+        apart = g.op("Abs", g.op("Add", queries, g.op("Mul", keys, g.constant(-1.0))))
         # Where it is more than one, what is left of the pixel after the softmax is nothing, too.
         return g.op("Mul", apart, g.constant(_MASKED))
 

@@ -45,13 +45,15 @@ def with_control_inputs(
     the same if no layer needs either.
     """
     models = [layers.model(layer.network, checkpoints.first, tool) for layer in layers.acting]
-    found = PassLllites.of(models)
+    lllites = PassLllites.of(models)
     residuals = tuple(dict.fromkeys(model.residuals for model in models if model.residuals))
-    if found is None and not residuals:
+    if lllites is None and not residuals:
         return checkpoints
-    lllite = found.inputs.layers if found else None
+    lllite = lllites.inputs.layers if lllites else None
 
-    def led(one: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
-        return one.with_changes(replace(one.changes, lllite=lllite, residuals=residuals))
+    def led(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
+        return checkpoint.with_changes(
+            replace(checkpoint.changes, lllite=lllite, residuals=residuals)
+        )
 
     return checkpoints.with_each(led, refiner=False)

@@ -90,10 +90,10 @@ def with_reference(checkpoints: JobCheckpoints, read: ReadReference | None) -> J
         return checkpoints
     weight = read.layer.weight
 
-    def attending(one: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
-        layers = one.architecture.denoiser.reference_layers(weight)
+    def attending(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
+        layers = checkpoint.architecture.denoiser.reference_layers(weight)
         form = ReferenceForm(layers) if layers else None
-        return one.with_changes(replace(one.changes, reference=form))
+        return checkpoint.with_changes(replace(checkpoint.changes, reference=form))
 
     return checkpoints.with_each(attending, refiner=False)
 

@@ -38,8 +38,8 @@ def _kernel(sigma: float, reach: int) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
-def _in_fixed_point(kernel: NDArray[np.float64], one: int) -> NDArray[np.int64]:
-    """Return the weights as integers that sum to `one`: each takes on the error of the one before.
+def _in_fixed_point(kernel: NDArray[np.float64], unity: int) -> NDArray[np.int64]:
+    """Return the weights as integers that sum to `unity`; each takes on the error before it.
 
     Those left of the middle are mirrored; the middle one is the rest.
     """
@@ -47,10 +47,10 @@ def _in_fixed_point(kernel: NDArray[np.float64], one: int) -> NDArray[np.int64]:
     weights = np.zeros(len(kernel), np.int64)
     error = 0.0
     for place in range(half):
-        wanted = kernel[place] * one + error
+        wanted = kernel[place] * unity + error
         weights[place] = weights[-1 - place] = round(wanted)
         error = wanted - weights[place]
-    weights[half] = one - weights.sum()
+    weights[half] = unity - weights.sum()
     return weights
 
 

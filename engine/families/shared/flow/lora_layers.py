@@ -183,7 +183,9 @@ class OriginalNames:
             for joint, members in self._joints(name, targets):
                 whole = f"{tops[top]}{number}{leaves.get(joint, joint)}"
                 yield whole.rstrip("."), joined(members)
-                yield from ((f"{whole}{n}", (one,)) for n, one in enumerate(members) if one)
+                yield from (
+                    (f"{whole}{n}", (member,)) for n, member in enumerate(members) if member
+                )
 
     def _joints(
         self, name: str, targets: Targets
