@@ -139,7 +139,9 @@ def few_steps_of(
     if any(_TEXT_ENCODER.match(layer) for layer in layers):
         return None
     kinds = [
-        kind for kind in _KINDS if not families or any(one in kind.families for one in families)
+        kind
+        for kind in _KINDS
+        if not families or any(family in kind.families for family in families)
     ]
     found = (_named(name, kinds) for name in (*names, _own_name(path)))
     return next(filter(None, found), None)

@@ -136,7 +136,9 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
     applied = {key for layer in fitted for key in file.keys[layer]}
     bundled = {key for embedding in file.embeddings for key in embedding.keys}
     unused = (key for key in file.tensors if key not in applied and key not in bundled)
-    in_order = (one for module in file.modules for one in fitted.get(module.layer, ()))
+    in_order = (
+        layer_module for module in file.modules for layer_module in fitted.get(module.layer, ())
+    )
     return FittedLora(file, tuple(in_order), tuple(unused))
 
 

@@ -102,7 +102,9 @@ class ActingLora:
             return False
         targets = (fitted.target for fitted in self.fitted.modules)
         block_of = checkpoint.architecture.lora_block
-        return all(block_of(one.component, one.layer) not in blocks.blocks for one in targets)
+        return all(
+            block_of(target.component, target.layer) not in blocks.blocks for target in targets
+        )
 
     def _factor(self, checkpoint: IdentifiedCheckpoint, target: Target) -> float:
         if self.use.blocks is None:

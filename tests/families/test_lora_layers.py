@@ -202,27 +202,31 @@ def test_a_joined_layer_changes_its_parts_in_order(written: Written) -> None:
 @pytest.mark.parametrize(
     ("family", "name", "layers"),
     [
-        ("zimage", "layers.0.attention.to_qkv", [f"layers.0.attention.to_{one}" for one in "qkv"]),
+        (
+            "zimage",
+            "layers.0.attention.to_qkv",
+            [f"layers.0.attention.to_{part}" for part in "qkv"],
+        ),
         (
             "flux2",
             "transformer_blocks.0.attn.to_added_qkv",
-            [f"transformer_blocks.0.attn.add_{one}_proj" for one in "qkv"],
+            [f"transformer_blocks.0.attn.add_{part}_proj" for part in "qkv"],
         ),
         (
             "chroma",
             "single_transformer_blocks.0.attn.to_qkv",
-            [f"single_transformer_blocks.0.attn.to_{one}" for one in "qkv"],
+            [f"single_transformer_blocks.0.attn.to_{part}" for part in "qkv"],
         ),
         (
             "sd3",
             "transformer_blocks.0.attn2.to_qkv",
-            [f"transformer_blocks.0.attn2.to_{one}" for one in "qkv"],
+            [f"transformer_blocks.0.attn2.to_{part}" for part in "qkv"],
         ),
         # Nothing reads the queries of the last block's text.
         (
             "sd3",
             "transformer_blocks.1.attn.to_added_qkv",
-            [f"transformer_blocks.1.attn.add_{one}_proj" for one in "kv"],
+            [f"transformer_blocks.1.attn.add_{part}_proj" for part in "kv"],
         ),
     ],
 )
@@ -233,7 +237,7 @@ def test_projections_that_diffusers_joins_are_found(
     if written.model.family == family:
         found = table(written).find(f"lycoris_{name.replace('.', '_')}")
         starts = range(3 - len(layers), 3)
-        assert [(one.layer, one.part) for one in found] == [
+        assert [(target.layer, target.part) for target in found] == [
             (layer, (start * WIDE, (start + 1) * WIDE))
             for layer, start in zip(layers, starts, strict=True)
         ]
@@ -453,7 +457,7 @@ def test_a_lora_of_flux_acts_on_chroma_without_its_modulations(
         )
     write_arrays(tmp_path / "lora.safetensors", arrays)
     fitted = fit_lora(read_lora(read_index(tmp_path / "lora.safetensors")), whole(written))
-    assert [one.target.layer for one in fitted.modules] == ["transformer_blocks.0.ff.net.2"]
+    assert [module.target.layer for module in fitted.modules] == ["transformer_blocks.0.ff.net.2"]
     assert set(fitted.unused) == {key for key in arrays if unknown in key}
     assert str(unapplied(fitted).text).startswith("2 of the 4 keys")
 
