@@ -15,7 +15,6 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.embeddings.embedding import Embedding
 from engine.families.architecture import Conditioning, Texts
-from engine.families.checkpoint import name_of
 from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
@@ -247,12 +246,8 @@ class Generation:
     def _control_reports(self) -> tuple[ControlReport, ...]:
         read = self._read.controls
         acting = self._controls[0].reports(read.acting) if self._controls else ()
-        name = name_of(self._read.job.checkpoints.first.path)
-        own = tuple(
-            own_map.read.report(name, own_map.map_sha256)
-            for own_map in self._plan.own_maps[:1]
-            if own_map
-        )
+        followed = next(filter(None, self._plan.own_maps), None)
+        own = (followed.report,) if followed else ()
         return (*acting, *own, *read.reports_of_references, *read.left_out)
 
     @property

@@ -21,7 +21,7 @@ from engine.pipeline.canvas.references import ReferencePictures, read_references
 from engine.pipeline.control.acting import acting_steps
 from engine.pipeline.control.layers import NO_LAYERS, ReadLayers, read_layers
 from engine.pipeline.control.lllites import with_control_inputs
-from engine.pipeline.control.own_map import follows_map
+from engine.pipeline.control.own_map import map_followers
 from engine.pipeline.control.reference import with_reference, with_reference_writer
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart, passes_of
 from engine.pipeline.enlarge.second_runs import SecondRun
@@ -148,7 +148,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     changes = changes_of(request.denoiser_options, request.guidance_options, tool)
     checkpoints = job.checkpoints.with_each(lambda one: one.with_changes(changes), refiner=True)
     controls = NO_LAYERS
-    if request.controls or follows_map(checkpoints):
+    if request.controls or map_followers(checkpoints):
         controls = read_layers(request, checkpoints, job.make_maps)
     checkpoints = with_control_inputs(checkpoints, controls, tool)
     checkpoints = with_reference(checkpoints, controls.reference)

@@ -13,12 +13,12 @@ from tests.graphs.networks import random_weights
 CONFIG = TinyVaeConfig(4, 8, (1, 2), (2, 1))
 
 
-def decoder_weights() -> dict[str, Array]:
-    return random_weights(partial(tiny_decoder, config=CONFIG))
+def decoder_weights(config: TinyVaeConfig = CONFIG) -> dict[str, Array]:
+    return random_weights(partial(tiny_decoder, config=config))
 
 
-def encoder_weights() -> dict[str, Array]:
-    return random_weights(partial(tiny_encoder, config=CONFIG))
+def encoder_weights(config: TinyVaeConfig = CONFIG) -> dict[str, Array]:
+    return random_weights(partial(tiny_encoder, config=config))
 
 
 def write_diffusers(path: Path) -> Path:
@@ -28,17 +28,19 @@ def write_diffusers(path: Path) -> Path:
     return path
 
 
-def write_original(folder: Path, name: str = "taesd", *, prefix: str = "") -> Path:
+def write_original(
+    folder: Path, name: str = "taesd", *, prefix: str = "", config: TinyVaeConfig = CONFIG
+) -> Path:
     """The two files of taesd.py, whose decoder's layer 0 is a clamp; the decoder's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_arrays(folder / f"{name}_encoder.safetensors", original("encoder", prefix), DType.F32)
-    path = folder / f"{name}_decoder.safetensors"
-    write_arrays(path, original("decoder", prefix), DType.F32)
-    return path
+    for side in ("encoder", "decoder"):
+        arrays = original(side, prefix, config)
+        write_arrays(folder / f"{name}_{side}.safetensors", arrays, DType.F32)
+    return folder / f"{name}_decoder.safetensors"
 
 
-def original(side: str, prefix: str = "") -> dict[str, Array]:
-    weights = encoder_weights() if side == "encoder" else decoder_weights()
+def original(side: str, prefix: str = "", config: TinyVaeConfig = CONFIG) -> dict[str, Array]:
+    weights = encoder_weights(config) if side == "encoder" else decoder_weights(config)
     renamed: dict[str, Array] = {}
     for name, array in weights.items():
         _, _, place, rest = name.split(".", 3)

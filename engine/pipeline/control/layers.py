@@ -22,7 +22,12 @@ from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.canvas.pictures import read_mask, read_picture
-from engine.pipeline.control.own_map import ReadOwnMap, own_map_warnings, require_own_map
+from engine.pipeline.control.own_map import (
+    ReadOwnMap,
+    map_followers,
+    own_map_warnings,
+    require_own_map,
+)
 from engine.pipeline.control.reference import ReadReference, require_reference
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.left_out import control_left_out
@@ -151,7 +156,7 @@ def read_layers(
     reference: ReadReference | None = None
     size = request.height, request.width
     own = require_own_map(request.controls, checkpoints)
-    own_map = _own_map(own, checkpoints.first, make_maps, size, read) if own else None
+    own_map = _own_map(own, checkpoints, make_maps, size, read) if own else None
     for layer in request.controls:
         if layer is own:
             warnings += own_map_warnings(layer)
@@ -210,16 +215,17 @@ def _reference(layer: ControlLayer) -> ReadReference:
 
 def _own_map(
     layer: ControlLayer,
-    checkpoint: IdentifiedCheckpoint,
+    checkpoints: JobCheckpoints,
     make_maps: MakeMaps,
     size: tuple[int, int],
     read: ReadIndex,
 ) -> ReadOwnMap:
     path, kind = Path(layer.image), layer.kind or _made_kind(layer)
+    follower = map_followers(checkpoints)[0]
     return ReadOwnMap(
         layer,
         np.asarray(read_picture(path)),
-        kind or checkpoint.architecture.features.own_map,
+        kind or follower.architecture.features.own_map,
         _digest(path),
         _weights_digest(layer, read),
         make_maps,

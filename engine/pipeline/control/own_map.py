@@ -11,6 +11,7 @@ from engine.api.control import ControlLayer, ControlMode, ControlReport
 from engine.api.preprocessors import ControlKind
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.families.checkpoint import IdentifiedCheckpoint, name_of
 from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.pictures import as_samples
 from engine.pipeline.control.fitting import fitted_map
@@ -40,21 +41,10 @@ class ReadOwnMap:
     make_maps: MakeMaps
     first: tuple[int, int]
 
-    def report(self, name: str, map_sha256: str) -> ControlReport:
-        """Return what a record tells of the layer, whose network is the checkpoint of that name."""
-        return ControlReport(
-            name=name,
-            kind=self.kind,
-            weight=self.layer.weight,
-            preprocessor_digest=self.preprocessor_digest,
-            map_sha256=map_sha256,
-            image_sha256=self.image_sha256,
-        )
 
-
-def follows_map(checkpoints: JobCheckpoints) -> bool:
-    """Tell whether the denoiser of any run of a job follows a map itself."""
-    return any(used.architecture.features.follows_map for used in checkpoints.runs)
+def map_followers(checkpoints: JobCheckpoints) -> tuple[IdentifiedCheckpoint, ...]:
+    """Return the checkpoint of each run of a job whose denoiser follows a map itself."""
+    return tuple(used for used in checkpoints.runs if used.architecture.features.follows_map)
 
 
 def require_own_map(
@@ -63,11 +53,12 @@ def require_own_map(
     """Return the one layer that a job's denoisers follow; None where none of them follows a map.
 
     Raises EngineError(REQUEST_INVALID) where the map lacks, for several, and for one with a mask;
-    EngineError(CHECKPOINT_MISMATCH) for a VAE that has no encoder.
+    EngineError(CHECKPOINT_INCOMPLETE) for a VAE that has no encoder.
     """
-    if not follows_map(checkpoints):
+    followers = map_followers(checkpoints)
+    if not followers:
         return None
-    checkpoint = checkpoints.first
+    name = followers[0].path.name
     own = [
         layer
         for layer in layers
@@ -75,20 +66,21 @@ def require_own_map(
     ]
     if not own:
         raise invalid(
-            sentence("{path} follows a map, and there is none.", path=checkpoint.path.name),
+            sentence("{path} follows a map, and there is none.", path=name),
             sentence("Add a control layer with the picture that it follows."),
         )
     if len(own) > 1:
         raise invalid(
-            sentence("{path} follows one map at a time.", path=checkpoint.path.name),
+            sentence("{path} follows one map at a time.", path=name),
             sentence("Turn off the other control layers."),
         )
     if own[0].mask is not None:
         raise invalid(
-            sentence("{path} follows its map in the whole picture.", path=checkpoint.path.name),
+            sentence("{path} follows its map in the whole picture.", path=name),
             sentence("Take the mask off its control layer."),
         )
-    checkpoint.architecture.autoencoder.require_encoder()
+    for follower in followers:
+        follower.architecture.autoencoder.require_encoder()
     return own[0]
 
 
@@ -132,6 +124,19 @@ class OwnMapPass:
         levels = fitted_map(pixels, size, read.layer.resize, rules.resampling)
         self.map_sha256 = FittedMap(levels).sha256
         (self._encoded,) = vae.encode([as_samples(levels)])
+
+    @property
+    def report(self) -> ControlReport:
+        """The part of a record about the layer, whose network is the checkpoint itself."""
+        read = self.read
+        return ControlReport(
+            name=name_of(self.pass_.checkpoint.path),
+            kind=read.kind,
+            weight=read.layer.weight,
+            preprocessor_digest=read.preprocessor_digest,
+            map_sha256=self.map_sha256,
+            image_sha256=read.image_sha256,
+        )
 
     def beside(self, canvas: EncodedCanvas) -> EncodedCanvas:
         """Return a canvas with the encoded map beside it."""

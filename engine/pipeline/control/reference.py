@@ -52,7 +52,7 @@ def require_reference(
 ) -> None:
     """Raise EngineError(REQUEST_INVALID) for a reference that cannot act.
 
-    Raises EngineError(CHECKPOINT_MISMATCH) for a VAE that has no encoder.
+    Raises EngineError(CHECKPOINT_INCOMPLETE) for a VAE that has no encoder.
     """
     for used in checkpoints.runs:
         if OptionalSetting.REFERENCE_ATTENTION not in used.architecture.features.options:

@@ -1,6 +1,7 @@
 """Flux.1 Canny and Depth: how they are told apart, and the map that they follow themselves."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,24 @@ import pytest
 from PIL import Image
 
 from app.cli import run
+from backends.base import Precision
+from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.preprocessors import CannyOptions, ControlKind
-from engine.api.request import CheckpointOverride
+from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.second_passes import SecondPass
 from engine.api.values import ErrorCode
+from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import identify
+from engine.families.identify import supply
 from engine.metadata.record import read_record
-from engine.pipeline.control.own_map import own_map_warnings
+from engine.pipeline.control.own_map import own_map_warnings, require_own_map
+from engine.pipeline.job_checkpoints import JobCheckpoints
 from tests.families.flux.test_pictures import picture, write_checkpoint
+from tests.families.tiny_vaes import CONFIG, write_original
+from tests.pipeline.jobs import a_request
+from tests.pipeline.jobs import run as draw
 
 CHANNELS = 128
 
@@ -26,6 +35,11 @@ CHANNELS = 128
 def canny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flux")
     return write_checkpoint(folder / "flux1-canny-dev.safetensors", channels=CHANNELS)
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("flux") / "flux1-dev.safetensors")
 
 
 def drawn(path: Path, seed: int = 1) -> str:
@@ -79,6 +93,40 @@ def test_a_picture_follows_its_map_and_that_of_a_second_pass(canny: Path, tmp_pa
     assert not np.array_equal(made[0], made[1])
     tiled = {"steps": 1, "second_passes": (SecondPass(scale=2, upscaler="lanczos", tile=128),)}
     assert picture(canny, controls=layers[:1], **tiled).shape == (128, 192, 3)
+
+
+def test_a_second_pass_may_be_the_only_one_that_follows_a_map(
+    dev: Path, canny: Path, tmp_path: Path
+) -> None:
+    second = SecondPass(scale=1.5, upscaler="lanczos", checkpoint=str(canny), strength=0.9)
+    usual = {"width": 96, "height": 64, "steps": 1, "second_passes": (second,)}
+    with pytest.raises(EngineError, match=r"^flux1-canny-dev\.safetensors follows a map"):
+        draw(a_request(dev, **usual), CpuBackend(), (Precision.F32,))
+    layers = [ControlLayer(image=drawn(tmp_path / f"{seed}.png", seed)) for seed in (1, 2)]
+    made = [
+        draw(a_request(dev, controls=(layer,), **usual), CpuBackend(), (Precision.F32,)).pictures[0]
+        for layer in layers
+    ]
+    assert not np.array_equal(made[0].pixels, made[1].pixels)
+    (report,) = made[0].controls
+    assert (report.name, report.kind) == ("flux1-canny-dev", ControlKind.CANNY)
+    assert len(report.map_sha256) == len(report.image_sha256) == 64
+
+
+def test_only_what_follows_a_map_needs_the_encoder_of_its_vae(
+    dev: Path, canny: Path, tmp_path: Path
+) -> None:
+    layer = ControlLayer(image=drawn(tmp_path / "1.png"))
+    first, follower = identify(dev), identify(canny)
+    decoder = write_original(tmp_path, "taef1", config=replace(CONFIG, latent_channels=16))
+    decoder.with_name("taef1_encoder.safetensors").unlink()
+    lacking = [
+        supply(one, ComponentFiles(vae=str(decoder)), read_index) for one in (first, follower)
+    ]
+    assert require_own_map([layer], JobCheckpoints(lacking[0], (follower,))) is layer
+    for checkpoints in (JobCheckpoints(lacking[1]), JobCheckpoints(first, (lacking[1],))):
+        with pytest.raises(EngineError, match="decoder only"):
+            require_own_map([layer], checkpoints)
 
 
 @pytest.mark.parametrize("count", [0, 2])
