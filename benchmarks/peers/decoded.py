@@ -62,9 +62,8 @@ class Decoded:
             return self._vae(stages, size, None).encode([given])[0].mean
 
     def _vae(self, stages: Stages, size: int, tile: int | None) -> Autoencoder:
-        form, model = self._checkpoint.latent, self._checkpoint.architecture.autoencoder
-        networks = vae_networks(model, (size, size), form.downscale, tile)
-        return Autoencoder(networks, form, stages, SilentReporter())
+        networks = vae_networks(self._checkpoint, (size, size), tile)
+        return Autoencoder(networks, stages, SilentReporter())
 
     def _stages(self) -> Stages:
         compiler = Compiler(self._backend, self._device, WorkingCopies(Path(self._folder.name)))

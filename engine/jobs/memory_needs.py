@@ -152,7 +152,7 @@ class _JobSizes:
         for sizes, is_decoded in ((decoded, True), (encoded, False)):
             if sizes:
                 largest = max(sizes, key=math.prod)
-                vae = vae_networks(checkpoint.architecture.autoencoder, largest, downscale, tile)
+                vae = vae_networks(checkpoint, largest, tile)
                 runs = vae.decoding() if is_decoded else vae.encoding(1)
                 networks += (run.network for run in runs if run.network)
         return max(self._runs((network,)) for network in networks)

@@ -30,6 +30,7 @@ from engine.pipeline.place import Placement
 from engine.pipeline.read_job import PictureGroup, texts_in
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
+from engine.pipeline.vae.networks import VaeNetworks
 from engine.sampling.types import Latent
 
 # The encoded prompts of a group of pictures, for each pass.
@@ -110,10 +111,7 @@ class Generation:
                 strict=True,
             )
         ]
-        self._vaes = [
-            Autoencoder(networks, checkpoint.latent, stages, reporter)
-            for networks, checkpoint in zip(plan.vaes, self._read.job.checkpoints.runs, strict=True)
-        ]
+        self._vaes = [self._autoencoder(networks) for networks in plan.vaes]
         self._enlarging = Enlarging(plan.enlargements, stages, reporter)
         self._canvas: EncodedCanvas | None = None
         self._image_prompts: tuple[EncodedImagePrompt, ...] = ()
@@ -162,9 +160,7 @@ class Generation:
             self._canvas = self._read.to_encode.encode(self._vaes[0])
             self._encode_attended()
             for control in self._controls:
-                form = self._read.job.checkpoints.first.latent
-                vae = Autoencoder(control.vae, form, self._stages, self._reporter)
-                control.embed(self._stages, vae)
+                control.embed(self._stages, self._autoencoder(control.vae))
             self._image_prompts = self._read.job.image_prompts.encode(self._stages)
         if needed:
             # Text encoders leave the processor half idle: load the denoiser meanwhile.
@@ -175,24 +171,23 @@ class Generation:
 
     def _encode_references(self) -> tuple[Latent, ...]:
         """Return the latents of the reference pictures."""
-        form, found = self._read.job.checkpoints.first.latent, list[Latent]()
-        pictures = self._read.references.pictures
+        pictures, found = self._read.references.pictures, list[Latent]()
         for networks, picture in zip(self._plan.references, pictures, strict=True):
-            vae = Autoencoder(networks, form, self._stages, self._reporter)
-            found += [encoded.mean for encoded in vae.encode([picture])]
+            encoded = self._autoencoder(networks).encode([picture])
+            found += [each.mean for each in encoded]
         return tuple(found)
 
     def _encode_attended(self) -> None:
         """Encode what passes see at their own size: references of attention, and maps."""
         for own_map in self._plan.own_maps:
             if own_map is not None:
-                form = own_map.pass_.checkpoint.latent
-                vae = Autoencoder(own_map.vae, form, self._stages, self._reporter)
-                own_map.encode(vae, self._stages.cancel)
-        for reference, pass_ in zip(self._plan.attended, self._read.passes, strict=True):
+                own_map.encode(self._autoencoder(own_map.vae), self._stages.cancel)
+        for reference in self._plan.attended:
             if reference is not None:
-                form = pass_.checkpoint.latent
-                reference.encode(Autoencoder(reference.vae, form, self._stages, self._reporter))
+                reference.encode(self._autoencoder(reference.vae))
+
+    def _autoencoder(self, networks: VaeNetworks) -> Autoencoder:
+        return Autoencoder(networks, self._stages, self._reporter)
 
     def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
         """Take one picture through the passes, and return the latent to decode."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine.api.values import Phase
-from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.pipeline.control.own_map import OwnMapPass
 from engine.pipeline.control.reference import ReferencePass, reference_pass
 from engine.pipeline.control.running import ControlPass, control_pass
@@ -43,20 +42,20 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
     """List the networks of a job and their runs, before anything is loaded."""
     request, tile = read.job.request, placement.vae_tile
     first = read.job.checkpoints.first
-    vaes = [_vae(first, (request.height, request.width), tile)]
+    vaes = [vae_networks(first, (request.height, request.width), tile)]
     enlargements: list[Enlargement] = []
     for second, upscaler in zip(read.second_runs, read.upscalers, strict=True):
         width, height = second.size.size
-        vaes.append(_vae(second.checkpoint, (height, width), tile))
+        vaes.append(vae_networks(second.checkpoint, (height, width), tile))
         encoded = encoded_size(second)
         same = encoded == (height, width)
-        encoding = vaes[-1] if same else _vae(second.checkpoint, encoded, tile)
+        encoding = vaes[-1] if same else vae_networks(second.checkpoint, encoded, tile)
         enlargements.append(Enlargement(upscaler, encoding))
     controls = tuple(
         control_pass(read.controls, pass_, vae_of_pass(read, pass_, tile)) for pass_ in read.passes
     )
     references = tuple(
-        _vae(first, (picture.shape[2], picture.shape[3]), tile)
+        vae_networks(first, (picture.shape[2], picture.shape[3]), tile)
         for picture in read.references.pictures
     )
     attended = tuple(_attended(read, pass_, tile) for pass_ in read.passes)
@@ -80,7 +79,8 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
 def _attended(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> ReferencePass | None:
     """Return the reference of a pass, which is as large as what its denoiser sees at once."""
     own = read.job.checkpoints.runs[pass_.run]
-    return reference_pass(read.controls.reference, pass_, _vae(own, pass_.evaluated_size, tile))
+    vae = vae_networks(own, pass_.evaluated_size, tile)
+    return reference_pass(read.controls.reference, pass_, vae)
 
 
 def _own_map(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> OwnMapPass | None:
@@ -94,13 +94,7 @@ def _own_map(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> OwnMapPas
 def vae_of_pass(read: ReadJob, pass_: DenoisingPass, tile: int | None) -> VaeNetworks:
     """Return the networks for pictures of a pass."""
     checkpoint = read.job.checkpoints.runs[pass_.run]
-    return _vae(checkpoint, (pass_.request.height, pass_.request.width), tile)
-
-
-def _vae(checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None) -> VaeNetworks:
-    """Return the networks for pictures of this height and width."""
-    model, downscale = checkpoint.architecture.autoencoder, checkpoint.latent.downscale
-    return vae_networks(model, size, downscale, tile)
+    return vae_networks(checkpoint, (pass_.request.height, pass_.request.width), tile)
 
 
 def _runs(

@@ -11,7 +11,7 @@ from engine.api.second_passes import LatentUpscaler, Resampling
 from engine.api.second_sizes import Size
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.errors import EngineError
-from engine.families.latents import EncodedImage
+from engine.families.latents import EncodedImage, LatentFormat
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.enlarge.interpolation import Interpolation, interpolated
@@ -77,8 +77,7 @@ class Enlarging:
         `vae` is that of the pass before. Raises EngineError and Cancelled as networks do.
         """
         enlargement = self._enlargements[second.number]
-        form = second.checkpoint.latent
-        encoder = Autoencoder(enlargement.encoding, form, self._stages, self._reporter)
+        encoder = Autoencoder(enlargement.encoding, self._stages, self._reporter)
         pictures: list[Array] = []
         if not second.enlarges_latent:
             pictures.append(self._picture(second, vae.decode(latent, result_checks.numbers)))
@@ -88,7 +87,7 @@ class Enlarging:
             pictures.append(np.zeros((1, 3, *encoded_size(second)), np.float32))
         encoded = encoder.encode(pictures) if pictures else []
         hidden = _cut(encoded.pop(), second) if takes_mask else None
-        whole = encoded[0] if encoded else _enlarged_latent(second, latent)
+        whole = encoded[0] if encoded else _enlarged_latent(second, latent, vae.form)
         return EncodedCanvas(_cut(whole, second), hidden=hidden)
 
     def _picture(self, second: SecondRun, image: Array) -> Array:
@@ -170,8 +169,8 @@ def _resampling(second: SecondRun) -> Resampling:
     return named or second.wanted.resampling
 
 
-def _enlarged_latent(second: SecondRun, latent: Latent) -> EncodedImage:
-    form, (width, height) = second.before.latent, second.size.enlarged
+def _enlarged_latent(second: SecondRun, latent: Latent, form: LatentFormat) -> EncodedImage:
+    width, height = second.size.enlarged
     cells = height // form.downscale, width // form.downscale
     larger = interpolated(latent, cells, _MODES[second.wanted.upscaler])
     return EncodedImage(larger, None, form.unscaled(larger))

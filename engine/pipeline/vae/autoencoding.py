@@ -7,7 +7,7 @@ from engine import result_checks
 from engine.api.values import ErrorCode, Phase
 from engine.errors import EngineError
 from engine.families.architecture import TiledAutoencoder
-from engine.families.latents import EncodedImage, LatentFormat
+from engine.families.latents import EncodedImage
 from engine.families.running import Problem
 from engine.memory.plan import TILE_CELLS
 from engine.pipeline.stages import Reporter, Stages
@@ -16,16 +16,14 @@ from engine.sampling.types import Latent
 
 
 class Autoencoder:
-    """The checkpoint's VAE for the pictures of a job.
+    """A checkpoint's VAE for pictures of one size; `form` is the format of its latents.
 
     It works in tiles if `networks.tiled` is given, or once memory ran out; see
     `engine.graphs.vae_tiles`.
     """
 
-    def __init__(
-        self, networks: VaeNetworks, latent: LatentFormat, stages: Stages, reporter: Reporter
-    ) -> None:
-        self._networks, self._latent = networks, latent
+    def __init__(self, networks: VaeNetworks, stages: Stages, reporter: Reporter) -> None:
+        self._networks, self.form = networks, networks.form
         self._stages, self._reporter = stages, reporter
         self._tiled = networks.tiled
         # Tiles need less memory than weights that are streamed to a device.
@@ -45,7 +43,7 @@ class Autoencoder:
         `problem` describes the fault of a result, which is then computed in a safer precision, or
         returns None.
         """
-        unscaled, tiled = self._latent.unscaled(latent), self._tiled
+        unscaled, tiled = self.form.unscaled(latent), self._tiled
         if tiled is None:
             try:
                 return self._decode_whole(unscaled, problem)

@@ -1,10 +1,12 @@
 """The VAE's networks for the pictures of a job, whole or in tiles."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.api.values import Phase
 from engine.compile.network import Network
 from engine.families.architecture import AutoencoderModel, TiledAutoencoder
+from engine.families.checkpoint import IdentifiedCheckpoint
+from engine.families.latents import LatentFormat
 from engine.pipeline.forecast import Run
 
 
@@ -12,10 +14,12 @@ from engine.pipeline.forecast import Run
 class VaeNetworks:
     """The networks that encode and decode pictures of one size.
 
-    `cells` is the height and width of a latent; without `tiled` pictures are processed whole.
+    `form` is the format of the latents, and `cells` the height and width of one; without `tiled`
+    pictures are processed whole.
     """
 
     model: AutoencoderModel
+    form: LatentFormat
     cells: tuple[int, int]
     encoder: Network
     decoder: Network
@@ -48,14 +52,14 @@ class VaeNetworks:
 
 
 def vae_networks(
-    model: AutoencoderModel, size: tuple[int, int], downscale: int, tile: int | None
+    checkpoint: IdentifiedCheckpoint, size: tuple[int, int], tile: int | None
 ) -> VaeNetworks:
-    """Return the networks for pictures of this height and width in pixels.
+    """Return a checkpoint's networks for pictures of this height and width in pixels.
 
-    `downscale` is the side of a latent cell in pixels, `tile` the side of a tile in pixels, if any.
+    `tile` is the side of a tile in pixels, if any.
     """
-    cells = size[0] // downscale, size[1] // downscale
+    model, form = checkpoint.architecture.autoencoder, checkpoint.latent
+    cells = size[0] // form.downscale, size[1] // form.downscale
     # One object for each network in the whole job, so that a loaded network is found again.
-    whole = VaeNetworks(model, cells, model.encoder(*size), model.decoder(*size), None)
-    tiled = whole.in_tiles((tile or 0) // downscale)
-    return VaeNetworks(model, cells, whole.encoder, whole.decoder, tiled)
+    whole = VaeNetworks(model, form, cells, model.encoder(*size), model.decoder(*size), None)
+    return replace(whole, tiled=whole.in_tiles((tile or 0) // form.downscale))
