@@ -97,15 +97,15 @@ class Denoising:
         """
         self._request = request
         self._noise_model = checkpoint.architecture.noise
-        self.guidance, self.image_guidance = guidances(request)
+        features = checkpoint.architecture.features
+        self.guidance, self.image_guidance = guidances(request, edits=features.edits)
         self._model = checkpoint.architecture.denoiser
-        self._concat = checkpoint.architecture.features.concat_channels
+        self._concat = features.concat_channels
         self._plan = plan_sampling(request, self._noise_model, redraws=redraws)
         self.redraws, self._masks = redraws, masks
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
-        features = checkpoint.architecture.features
         self._embeds_guidance = features.embeds_guidance
         true_cfg = request.guidance_options.true_cfg
         self.guidance = features.cfg_scale(self.guidance, true_cfg)
@@ -349,10 +349,13 @@ class Denoising:
         )
 
 
-def guidances(request: ResolvedRequest) -> tuple[float, float]:
-    """Return the guidance for the prompt, and for the edited picture (1 where there is none)."""
+def guidances(request: ResolvedRequest, *, edits: bool) -> tuple[float, float]:
+    """Return the guidance for the prompt, and for the edited picture (1 where there is none).
+
+    `edits`: the checkpoint edits a picture. What refines or redraws its result does not.
+    """
     image = request.guidance_options.image_guidance
-    if image is None:
+    if image is None or not edits:
         return request.guidance, 1.0
     if request.convention.name is ConventionName.DIFFUSERS and (request.guidance <= 1 or image < 1):
         return 1.0, 1.0  # diffusers then switches off guidance altogether

@@ -27,7 +27,7 @@ from engine.pipeline.denoise.segments import (
     split_run,
 )
 from engine.pipeline.denoise.tiles import Tile, latent_tiles
-from engine.pipeline.enlarge.second_runs import SecondRun, second_runs
+from engine.pipeline.enlarge.second_runs import SecondRun, followed_clip_skip, second_runs
 from engine.pipeline.forecast import Run
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.ranges import invalid
@@ -285,7 +285,7 @@ def _shared(
     """
     request = whole.request
     base = replace(whole, share=share, split=split_run(request, whole.denoising, refining))
-    skip = _refiner_clip_skip(request, whole.checkpoint, refiner)
+    skip = followed_clip_skip(request, whole.checkpoint, refiner)
     refined = replace(
         base,
         checkpoint=refiner,
@@ -295,16 +295,3 @@ def _shared(
         share=1 - share,
     )
     return base, refined
-
-
-def _refiner_clip_skip(
-    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
-) -> int:
-    """Return the CLIP skip for the refiner: the chosen one, or the refiner's own default.
-
-    The default applies where the request has the base checkpoint's default.
-    """
-    features = refiner.architecture.features
-    own = request.clip_skip == checkpoint.architecture.features.clip_skip
-    skip = features.clip_skip if own else request.clip_skip
-    return min(skip, max(features.deepest_clip_skip, 1))

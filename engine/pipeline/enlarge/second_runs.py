@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -25,14 +24,13 @@ from engine.pipeline.ranges import check_range, invalid
 class SecondRun:
     """A second pass: what was asked for, its checkpoint, its own request and its size.
 
-    `number` counts the second passes from 0. `before` is the checkpoint of the pass before, and
-    `drawn_before` the number of evaluations that all of the first run's steps take.
+    `number` counts the second passes from 0. `drawn_before` is the number of evaluations that all
+    of the first run's steps take.
     """
 
     number: int
     wanted: SecondPass
     checkpoint: IdentifiedCheckpoint
-    before: IdentifiedCheckpoint
     request: ResolvedRequest
     size: SecondSize
     drawn_before: int
@@ -55,9 +53,8 @@ def second_runs(request: ResolvedRequest, checkpoints: JobCheckpoints) -> tuple[
 def _runs(request: ResolvedRequest, checkpoints: JobCheckpoints) -> Iterator[SecondRun]:
     size = request.width, request.height
     drawn = request.steps * SAMPLER_FACTS[request.sampler].evaluations
-    passes, neighbours = request.second_passes, pairwise(checkpoints.runs)
-    every = zip(passes, checkpoints.seconds, neighbours, strict=True)
-    for number, (wanted, chosen, (before, own)) in enumerate(every):
+    every = zip(request.second_passes, checkpoints.runs[1:], strict=True)
+    for number, (wanted, own) in enumerate(every):
         features = own.architecture.features
         if features.edits:
             what = sentence("{path} edits a picture, and draws none twice.", path=own.path.name)
@@ -68,20 +65,19 @@ def _runs(request: ResolvedRequest, checkpoints: JobCheckpoints) -> Iterator[Sec
         found = second_size(size, wanted, request.convention, features.size_multiple)
         for name, side in zip(("width", "height"), found.size, strict=True):
             check_range(f"{name} of a second pass", side, MIN_SIDE, MAX_SIDE)
-        resolved = _request_of(request, wanted, own, found, chosen)
-        yield SecondRun(number, wanted, own, before, resolved, found, drawn)
+        resolved = _request_of(request, wanted, checkpoints.first, own, found)
+        yield SecondRun(number, wanted, own, resolved, found, drawn)
         size = found.size
 
 
 def _request_of(
     request: ResolvedRequest,
     wanted: SecondPass,
-    checkpoint: IdentifiedCheckpoint,
+    first: IdentifiedCheckpoint,
+    own: IdentifiedCheckpoint,
     size: SecondSize,
-    chosen: IdentifiedCheckpoint | None,
 ) -> ResolvedRequest:
     """Return the request with the settings of a second pass; the first's where it has none."""
-    features = checkpoint.architecture.features
     taken = ("steps", "guidance", "sampler", "schedule", "prompt", "negative_prompt", "seed")
     given = {name: getattr(wanted, name) for name in taken}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -90,9 +86,9 @@ def _request_of(
     if wanted.schedule is not None:
         options = schedule_options_of(wanted.schedule, request.schedule_options)
         changes["schedule_options"] = options
-    if chosen is not None:
-        changes["zero_terminal_snr"] = chosen.zero_terminal_snr
-        changes["clip_skip"] = min(request.clip_skip, max(features.deepest_clip_skip, 1))
+    if own is not first:
+        changes["zero_terminal_snr"] = own.zero_terminal_snr
+        changes["clip_skip"] = followed_clip_skip(request, first, own)
     return msgspec.structs.replace(
         request,
         width=size.size[0],
@@ -102,6 +98,19 @@ def _request_of(
         size_options=_told(request, size),
         **changes,
     )
+
+
+def followed_clip_skip(
+    request: ResolvedRequest, before: IdentifiedCheckpoint, own: IdentifiedCheckpoint
+) -> int:
+    """Return the CLIP skip for a checkpoint that goes on after another: the chosen or a default.
+
+    The checkpoint's own default applies where the request has that of the one `before`.
+    """
+    features = own.architecture.features
+    is_default = request.clip_skip == before.architecture.features.clip_skip
+    skip = features.clip_skip if is_default else request.clip_skip
+    return min(skip, max(features.deepest_clip_skip, 1))
 
 
 def _convention(convention: Convention, wanted: SecondPass) -> Convention:
