@@ -269,7 +269,9 @@ def _check(request: ResolvedRequest, count: int, checkpoints: JobCheckpoints) ->
     _check_multiples(request, features.size_multiple)
     _check_method(request, features)
     options, guidance = request.denoiser_options, request.guidance_options
-    check_changes(changes_of(options, guidance, request.convention.name), checkpoints.first)
+    changes = changes_of(options, guidance, request.convention.name)
+    for checkpoint in checkpoints.runs:
+        check_changes(changes, checkpoint)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     for second in second_runs(request, checkpoints) if request.second_passes else ():
