@@ -7409,16 +7409,12 @@
    <translation>Der Speicher der nächsten Bilder wird geplant, wenn kein Auftrag läuft.</translation>
   </message>
   <message>
-   <source>The middle of this model's denoiser has no attention to be guided by.</source>
-   <translation>Die Mitte des Entrauschers dieses Modells hat keine Aufmerksamkeit, durch die geführt werden könnte.</translation>
+   <source>The middle of {model} has no attention to be guided by.</source>
+   <translation>Die Mitte von {model} hat keine Aufmerksamkeit, durch die geführt werden könnte.</translation>
   </message>
   <message>
    <source>The model follows its own map in full, in all steps.</source>
    <translation>Das Modell folgt seiner eigenen Karte ganz und in allen Schritten.</translation>
-  </message>
-  <message>
-   <source>The model has no self-attention in {layer} to perturb.</source>
-   <translation>Das Modell hat in {layer} keine Selbstaufmerksamkeit, die gestört werden könnte.</translation>
   </message>
   <message>
    <source>The model is probably damaged: download it again, or try another VAE.</source>
@@ -7857,10 +7853,6 @@
    <translation>Dieses Safelight weiß nicht, wo neue Versionen veröffentlicht werden.</translation>
   </message>
   <message>
-   <source>This model cannot draw seamless edges.</source>
-   <translation>Dieses Modell kann keine nahtlosen Ränder zeichnen.</translation>
-  </message>
-  <message>
    <source>This model has no such layers, or they are changed in a way that is not known.</source>
    <translation>Dieses Modell hat solche Schichten nicht, oder sie werden auf unbekannte Weise geändert.</translation>
   </message>
@@ -7875,10 +7867,6 @@
   <message>
    <source>This model was not trained by flow matching.</source>
    <translation>Dieses Modell wurde nicht durch Flow Matching trainiert.</translation>
-  </message>
-  <message>
-   <source>This model's denoiser has no layers that FreeU changes.</source>
-   <translation>Der Entrauscher dieses Modells hat keine Schichten, die FreeU ändert.</translation>
   </message>
   <message>
    <source>This version cannot split such a change: use another file of the LoRA.</source>
@@ -10207,6 +10195,18 @@
   <message>
    <source>{model} cannot attend to a reference picture.</source>
    <translation>{model} kann kein Referenzbild ansehen.</translation>
+  </message>
+  <message>
+   <source>{model} cannot draw seamless edges.</source>
+   <translation>{model} kann keine nahtlosen Ränder zeichnen.</translation>
+  </message>
+  <message>
+   <source>{model} has no layers that FreeU changes.</source>
+   <translation>{model} hat keine Schichten, die FreeU ändert.</translation>
+  </message>
+  <message>
+   <source>{model} has no self-attention in {layer} to perturb.</source>
+   <translation>{model} hat in {layer} keine Selbstaufmerksamkeit, die gestört werden könnte.</translation>
   </message>
   <message>
    <source>{most} or {last}</source>
