@@ -14,7 +14,7 @@ from engine.api.control import ControlLayer, ControlMode
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import CannyOptions, HedOptions, ReferenceOptions
-from engine.api.request import GenerateRequest, GuidanceOptions
+from engine.api.request import GenerateRequest, GuidanceOptions, RefinerChoice
 from engine.api.saving import PictureFormat, Saving
 from engine.api.second_passes import SecondPass
 from engine.cancel import CancelToken
@@ -24,6 +24,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.metadata.readers import read_request
+from engine.metadata.record import read_record
 from engine.output import Destination
 from engine.preprocessors.annotators import AnnotatorKind
 from tests.checkpoints.arrays import write_arrays
@@ -171,3 +172,15 @@ def test_a_record_names_no_checkpoint_for_a_pass_that_chose_none(studio: Studio)
     path, _ = studio.made(studio.request(**fields))
     (second,) = read_request(path).request.second_passes
     assert (second.checkpoint, second.checkpoint_digest) == (None, None)
+
+
+def test_a_record_identifies_each_checkpoint_that_drew(studio: Studio) -> None:
+    refiner = RefinerChoice(checkpoint=str(studio.other), switch_at=0.5)
+    fields = CASES["pass_with_own_checkpoint"](studio)
+    path, _ = studio.made(studio.request(refiner=refiner, **fields))
+    record = read_record(path)
+    assert record is not None
+    digest = identify(studio.other).digest
+    assert record.checkpoint_digest == identify(studio.checkpoint).digest != digest
+    assert record.refiner_digest == digest
+    assert [second.checkpoint_digest for second in record.second_passes or ()] == [digest]

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from engine.api.control import ControlLayer
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
+from engine.api.preprocessors import ReferenceOptions
 from engine.api.request import GenerateRequest, GuidanceOptions, InputImage, RefinerChoice
 from engine.api.second_passes import SecondPass
 from engine.api.values import ErrorCode, InputRole, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
-from engine.pipeline.resolve import resolve
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve, resolve_job
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.flux.test_pictures import write_checkpoint as write_flux
@@ -105,3 +108,13 @@ def test_a_change_that_the_checkpoint_of_a_second_pass_cannot_take_is_refused(
     with pytest.raises(EngineError, match=r"tiny_flux\.safetensors") as caught:
         passes(asked(files, "sd1", "flux", **changes))
     assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+def test_a_reference_needs_self_attention_in_the_checkpoint_of_each_pass(
+    files: dict[str, Path],
+) -> None:
+    layer = ControlLayer(image=str(files["picture"]), preprocessor=ReferenceOptions())
+    for names in (("tiny", "flux"), ("flux", "tiny")):
+        request = asked(files, *names, controls=(layer,))
+        with pytest.raises(EngineError, match=r"tiny_flux\.safetensors cannot attend"):
+            read_job(resolve_job(request, load_checkpoints(request)))
