@@ -31,6 +31,11 @@ def memory_needs(read: ReadJob, compiler: Compiler, *, preview_bytes: int = 0) -
     return _JobSizes(read, compiler, offered).needs(preview_bytes)
 
 
+def _longest_tile(checkpoint: IdentifiedCheckpoint, wanted: int | None) -> int:
+    """Return the longest side in pixels of a VAE's tiles: the wanted one, or the usual one."""
+    return wanted or TILE_CELLS * checkpoint.latent.downscale
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
     """The networks of a step: control networks, a reference's run, and the denoiser."""
@@ -56,20 +61,18 @@ class _JobSizes:
     def needs(self, preview_bytes: int) -> MemoryNeeds:
         """Return the memory needs of the job."""
         read, tile = self.read, self.read.job.request.vae_tile
-        runs = read.job.checkpoints.runs
-        own, last = runs[0], runs[-1]
-        longest = tile or TILE_CELLS * last.latent.downscale
+        own, drawing = read.job.checkpoints.first, self._drawing
         texts, pictured = self._text_encoders(), self._picture_encoders()
         first, *later = self._denoisers()
         return MemoryNeeds(
             denoiser=first.weights,
-            vae=self._vae_weights(last),
+            vae=total_bytes(tuple(map(self._vae_weights, drawing))),
             text_encoder=total_bytes(texts),
             largest_text=max(texts, key=lambda encoder: encoder.packed),
             later=tuple(later),
             step_bytes=first.step_bytes,
-            vae_run_bytes=self._vae_run(last, None),
-            vae_tile_bytes=self._vae_run(last, longest),
+            vae_run_bytes=max(self._vae_run(one, None) for one in drawing),
+            vae_tile_bytes=max(self._vae_run(one, _longest_tile(one, tile)) for one in drawing),
             tiles=tile is not None,
             enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
             preview_bytes=preview_bytes,
@@ -85,6 +88,12 @@ class _JobSizes:
         """The checkpoints of the passes, each once, in the order of the passes."""
         every = (pass_.checkpoint for pass_ in self.read.passes)
         return list({id(checkpoint): checkpoint for checkpoint in every}.values())
+
+    @property
+    def _drawing(self) -> list[IdentifiedCheckpoint]:
+        """The checkpoints of the runs, each once; a refiner has no VAE of its own."""
+        runs = self.read.job.checkpoints.runs
+        return list({id(checkpoint): checkpoint for checkpoint in runs}.values())
 
     def _places(self, checkpoint: IdentifiedCheckpoint) -> list[int]:
         """Return the places of a checkpoint's passes."""
@@ -129,25 +138,25 @@ class _JobSizes:
             found.append(LaterDenoiser(total_bytes(weights), self._step(checkpoint)))
         return found
 
-    def _vae_weights(self, last: IdentifiedCheckpoint) -> ComponentBytes:
-        precision = last.architecture.autoencoder.decoder().precisions(self.precisions)[0]
-        return self._components(self._with_loras(last), (Component.VAE,), precision)
+    def _vae_weights(self, checkpoint: IdentifiedCheckpoint) -> ComponentBytes:
+        precision = checkpoint.architecture.autoencoder.decoder().precisions(self.precisions)[0]
+        return self._components(self._with_loras(checkpoint), (Component.VAE,), precision)
 
     def _vae_run(self, checkpoint: IdentifiedCheckpoint, tile: int | None) -> int:
-        """Return the most bytes that a run of the VAE takes beside its weights.
+        """Return the most bytes that a run of a checkpoint's VAE takes beside its weights.
 
-        That is with the largest picture that is decoded or encoded, in tiles of at most `tile`
+        That is with the largest picture that it decodes or encodes, in tiles of at most `tile`
         pixels a side, if that is given.
         """
-        read, downscale = self.read, checkpoint.latent.downscale
-        decoded = [(each.request.height, each.request.width) for each in read.passes]
+        read, runs = self.read, self.read.job.checkpoints.runs
+        own = (each for each in read.passes if runs[each.run] is checkpoint)
+        decoded = [(each.request.height, each.request.width) for each in own]
         layers = read.controls
         follows = layers.reference or layers.own_map or None in self._embedding_networks
         encodes = read.to_encode.count > 0 or read.second_runs or follows
         encoded = [*decoded] if encodes else []
-        encoded += [
-            (height * downscale, width * downscale) for height, width in read.references.sizes
-        ]
+        if checkpoint is runs[0]:
+            encoded += [(one.shape[2], one.shape[3]) for one in read.references.pictures]
         networks: list[Network] = []
         for sizes, is_decoded in ((decoded, True), (encoded, False)):
             if sizes:

@@ -10,7 +10,7 @@ from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer
 from engine.api.preprocessors import ReferenceOptions
 from engine.api.second_passes import SecondPass
-from engine.api.values import PrecisionName
+from engine.api.values import PrecisionName, SamplerName, ScheduleName
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.jobs.checkpoint_loading import load_checkpoints
@@ -21,6 +21,7 @@ from engine.pipeline.place import Placement
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
 from engine.weights.working_copies import WorkingCopies
+from tests.families.flux.test_pictures import write_checkpoint as write_flux
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import write_checkpoint
@@ -108,3 +109,28 @@ def test_texts_and_maps_are_encoded_by_networks_that_are_counted(
     # Its weights are a part of the file's.
     (maps,), (steps,) = needs.picture_encoders, needs.controls
     assert 0 < maps.packed < steps.packed / 10
+
+
+def test_the_vae_of_each_checkpoint_is_counted(folder: Path, compiler: Compiler) -> None:
+    flux = write_flux(folder / "flux.safetensors")
+
+    def needs(first: Path, *seconds: Path) -> MemoryNeeds:
+        passes = (SecondPass(scale=1, upscaler="lanczos", checkpoint=str(one)) for one in seconds)
+        request = a_request(
+            first,
+            sampler=SamplerName.EULER,
+            schedule=ScheduleName.SIMPLE,
+            width=64,
+            height=64,
+            second_passes=tuple(passes),
+        )
+        return memory_needs(read_job(resolve_job(request, load_checkpoints(request))), compiler)
+
+    tiny = folder / "tiny"
+    alone = [needs(one) for one in (tiny, flux)]
+    assert alone[0].vae.packed != alone[1].vae.packed
+    for first, second in ((tiny, flux), (flux, tiny)):
+        both = needs(first, second)
+        assert both.vae.packed == sum(one.vae.packed for one in alone)
+        assert both.vae_run_bytes >= max(one.vae_run_bytes for one in alone)
+    assert needs(tiny, tiny).vae == alone[0].vae
