@@ -4,7 +4,6 @@ import traceback
 
 import msgspec
 
-from engine.api.remedies import PartFile, Remedy, SupplyParts
 from engine.api.sentences import Sentence, Value, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError, out_of_memory
@@ -13,7 +12,10 @@ _MAX_CHARACTERS = 64 << 10
 
 
 def error_info(error: BaseException) -> ErrorInfo:
-    """Return an exception as an error for the app."""
+    """Return an exception as an error for the app.
+
+    The paths of its remedies stay as they are: somebody opens them.
+    """
     match error:
         case EngineError():
             return msgspec.structs.replace(
@@ -21,7 +23,6 @@ def error_info(error: BaseException) -> ErrorInfo:
                 text=_speakable_text(error.text),
                 advice=_speakable_text(error.advice),
                 detail=speakable(error.detail),
-                remedies=tuple(map(_speakable_remedy, error.remedies)),
             )
         case MemoryError():
             return out_of_memory(sentence("There is not enough memory."), _trace(error)).info
@@ -54,14 +55,6 @@ def _speakable_value(value: Value) -> Value:
     if isinstance(value, Sentence):
         return _speakable_text(value)
     return speakable(value) if isinstance(value, str) else value
-
-
-def _speakable_remedy(remedy: Remedy) -> Remedy:
-    """Return a remedy whose paths, the only texts from outside in it, any message can carry."""
-    if not isinstance(remedy, SupplyParts):
-        return remedy
-    files = (PartFile(component=f.component, path=speakable(f.path)) for f in remedy.files)
-    return msgspec.structs.replace(remedy, files=tuple(files))
 
 
 def _trace(error: BaseException) -> str:

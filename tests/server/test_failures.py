@@ -3,6 +3,7 @@
 import pytest
 
 from engine.api.messages import JobFailed
+from engine.api.remedies import MoveKept, PartFile, SupplyParts
 from engine.api.sentences import as_it_is, sentence
 from engine.api.values import ErrorCode
 from engine.api.wire import FrameParser, decode_event, encode
@@ -53,3 +54,14 @@ def test_our_errors_keep_what_they_say() -> None:
         ErrorCode.DISK_FULL, sentence("The disk is full."), sentence("Free some space."), "28"
     )
     assert error_info(error) == error.info
+
+
+def test_a_remedy_keeps_the_name_of_its_file() -> None:
+    file = PartFile(component="vae", path=f"/models/{HALF}.safetensors")
+    remedies = SupplyParts(components=("vae",), files=(file,)), MoveKept(path=f"/tmp/{HALF}.png")
+    error = EngineError(ErrorCode.CHECKPOINT_INCOMPLETE, as_it_is(HALF), remedies=remedies)
+    failed = JobFailed(job="a", error=error_info(caught(error)))
+    (frame,) = FrameParser().feed(encode(failed))
+    event = decode_event(frame)
+    assert isinstance(event, JobFailed)
+    assert event.error.remedies == remedies
