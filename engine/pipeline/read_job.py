@@ -147,13 +147,13 @@ def read_job(job: ResolvedJob) -> ReadJob:
     tool = request.convention.name
     changes = changes_of(request.denoiser_options, request.guidance_options, tool)
     checkpoints = job.checkpoints.with_each(lambda one: one.with_changes(changes), refiner=True)
-    controls = NO_LAYERS
+    canvas = read_canvas(request, checkpoints.first.latent.downscale)
+    controls, part = NO_LAYERS, canvas.part if canvas else None
     if request.controls or map_followers(checkpoints):
-        controls = read_layers(request, checkpoints, job.make_maps)
+        controls = read_layers(request, checkpoints, job.make_maps, part=part)
     checkpoints = with_control_inputs(checkpoints, controls, tool)
     checkpoints = with_reference(checkpoints, controls.reference)
     job, first = replace(job, checkpoints=checkpoints), checkpoints.first
-    canvas = read_canvas(request, first.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoints, redraws=canvas is not None, masks=masks)
     references = read_references(request.inputs, tool, first)

@@ -23,8 +23,6 @@ from tests.families.flux.test_pictures import write_checkpoint as write_flux
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import write_checkpoint
 
-LARGER = {"scale": 1.5, "upscaler": "lanczos"}
-
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
@@ -44,7 +42,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def asked(files: dict[str, Path], first: str, *seconds: str, **changes: object) -> GenerateRequest:
     """A request for sampling that every family takes, with these checkpoints in its passes."""
-    passes = tuple(SecondPass(checkpoint=str(files[name]), **LARGER) for name in seconds)
+    passes = tuple(
+        SecondPass(scale=1.5, upscaler="lanczos", checkpoint=str(files[name])) for name in seconds
+    )
     usual = {
         "width": 64,
         "height": 64,
@@ -79,7 +79,7 @@ def test_a_second_pass_reads_its_own_layer_of_text_unless_one_is_chosen(
     assert [pass_.request.clip_skip for pass_ in found] == skips
 
 
-def test_what_follows_an_edit_is_not_guided_by_the_edited_picture(files: dict[str, Path]) -> None:
+def test_passes_after_an_edit_are_not_guided_by_the_edited_picture(files: dict[str, Path]) -> None:
     inputs = (InputImage(role=InputRole.INIT, path=str(files["picture"])),)
     options = GuidanceOptions(image_guidance=1.5)
     refiner = RefinerChoice(checkpoint=str(files["tiny"]))

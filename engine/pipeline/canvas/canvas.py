@@ -59,17 +59,34 @@ class Overlay:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a picture that is redrawn alone: its box, and the size of the whole picture.
+
+    `size` is the width and height at which the part is drawn, `whole` that of the picture.
+    """
+
+    box: Box
+    whole: tuple[int, int]
+    size: tuple[int, int]
+
+    def of(self, picture: Image.Image) -> Image.Image:
+        """Return the part of a picture that is as large as the whole, as it is drawn."""
+        return fitted(picture.crop(self.box), *self.size)
+
+
+@dataclass(frozen=True, slots=True)
 class Canvas:
     """A picture to redraw, float32 [1, 3, height, width] in [-1, 1], and the part to paint.
 
     `mask` is the part to paint in cells of the latent, `painted` in pixels, bool [height, width].
-    Both are None where the whole picture is painted.
+    Both are None where the whole picture is painted. `part` is None where all of it is redrawn.
     """
 
     picture: Array
     mask: CellMask | None = None
     painted: NDArray[np.bool_] | None = None
     overlay: Overlay | None = None
+    part: Part | None = None
 
     @property
     def hidden(self) -> Array:
@@ -96,10 +113,11 @@ def read_canvas(request: ResolvedRequest, downscale: int) -> Canvas | None:
     mask = _mask(paths.get(InputRole.MASK), options, picture.size)
     if options.expands:
         picture, mask = expanded(picture, mask, options.expand, options.feather)
-    pasted = request.convention.pastes_kept
+    pasted, part = request.convention.pastes_kept, None
     if options.only_masked and (box := surroundings(mask, options.padding, *size)) is not None:
         overlay = Overlay(without_masked(picture, mask).convert("RGBA"), box)
-        picture, mask = fitted(picture.crop(box), *size), fitted(mask.crop(box), *size)
+        part = Part(box, picture.size, size)
+        picture, mask = part.of(picture), part.of(mask)
     else:
         picture, mask = picture.resize(size, _LANCZOS), mask.resize(size, _LANCZOS)
         overlay = Overlay(_pasted(picture, mask)) if pasted else None
@@ -108,7 +126,7 @@ def read_canvas(request: ResolvedRequest, downscale: int) -> Canvas | None:
         raise _paints_nothing(paths.get(InputRole.MASK), downscale)
     if options.content is not MaskedContent.ORIGINAL:
         picture = filled(picture, mask)
-    return Canvas(as_samples(picture), cells, is_painted(mask), overlay)
+    return Canvas(as_samples(picture), cells, is_painted(mask), overlay, part)
 
 
 def grown(size: tuple[int, int], expand: Margins, multiple: int) -> Margins:
@@ -160,17 +178,33 @@ def expanded(
     return canvas, covered
 
 
+def painted_levels(request: ResolvedRequest) -> Image.Image | None:
+    """Return a request's mask at its own size, "L", white where it paints; None without one.
+
+    Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+    paths = (Path(image.path) for image in request.inputs if image.role is InputRole.MASK)
+    path = next(paths, None)
+    return None if path is None else _as_painted(path, request.mask_options)
+
+
+def _as_painted(
+    path: Path, options: MaskOptions, size: tuple[int, int] | None = None
+) -> Image.Image:
+    """Return a mask white where it paints, at this width and height or at its own."""
+    mask = read_mask(path)
+    if options.inverted:
+        mask = ImageOps.invert(mask)
+    return blurred(mask if size is None else mask.resize(size, _LANCZOS), options.blur or 0)
+
+
 def _mask(path: Path | None, options: MaskOptions, size: tuple[int, int]) -> Image.Image:
     """Return the mask of a picture of this size; all black where there is no mask file."""
     if path is None:
         return Image.new("L", size, 0)
-    mask = read_mask(path)
-    if options.inverted:
-        mask = ImageOps.invert(mask)
     # Cropping and growing need a mask pixel for each pixel; else both are resized alike later.
-    if options.only_masked or options.expands:
-        mask = mask.resize(size, _LANCZOS)
-    return blurred(mask, options.blur or 0)
+    needs_all = options.only_masked or options.expands
+    return _as_painted(path, options, size if needs_all else None)
 
 
 def _pasted(picture: Image.Image, mask: Image.Image) -> Image.Image:

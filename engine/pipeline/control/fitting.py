@@ -13,6 +13,8 @@ from PIL import Image
 from backends.base import Array
 from engine.api.control import ControlResize
 from engine.api.control_rules import MapResampling
+from engine.pipeline.canvas.canvas import Part
+from engine.pipeline.canvas.masks import covering, fitted
 from engine.preprocessors.opencv.resizing import (
     resize_area,
     resize_area_numbers,
@@ -42,6 +44,22 @@ def fitted_map(
     if resampling is MapResampling.NEAREST and mode is ControlResize.CROP:
         return resize(_centre(picture, size), *size)
     return _laid_out(picture, size, mode, resize, _border_colour(picture))
+
+
+def part_of(picture: Image.Image, part: Part, mode: ControlResize) -> Image.Image:
+    """Return what a layer's picture shows of the part of a canvas that is drawn alone.
+
+    It is laid over the whole canvas first (`try_crop_image_with_a1111_mask` of
+    sd-webui-controlnet).
+    """
+    match mode:
+        case ControlResize.STRETCH:
+            whole = picture.resize(part.whole, Image.Resampling.LANCZOS)
+        case ControlResize.CROP:
+            whole = covering(picture, *part.whole)
+        case ControlResize.FILL:
+            whole = fitted(picture, *part.whole)
+    return part.of(whole)
 
 
 def fitted_painting(

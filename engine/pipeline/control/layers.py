@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from engine.api.control import ControlLayer, ControlReport
+from engine.api.control import ControlLayer, ControlReport, ControlResize
 from engine.api.preprocessors import PREPROCESSORS, ControlKind, name_of
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import DeclareControlKind
 from engine.api.sentences import sentence
-from engine.api.values import ConventionName, ErrorCode, ErrorInfo, InputRole
+from engine.api.values import ConventionName, ErrorCode, ErrorInfo
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.control.control_model import ControlModel
@@ -21,7 +21,9 @@ from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, 
 from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
+from engine.pipeline.canvas.canvas import Part, painted_levels
 from engine.pipeline.canvas.pictures import read_mask, read_picture
+from engine.pipeline.control.fitting import part_of
 from engine.pipeline.control.own_map import (
     ReadOwnMap,
     map_followers,
@@ -143,12 +145,13 @@ def read_layers(
     checkpoints: JobCheckpoints,
     make_maps: MakeMaps = plain_maps,
     read: ReadIndex = read_index,
+    part: Part | None = None,
 ) -> ReadLayers:
     """Read the control layers of a request.
 
-    Raises EngineError: those of `read_control_network`, CHECKPOINT_MISMATCH for a network of
-    another family, REQUEST_INVALID for a mask where none acts and for a reference that cannot act,
-    INPUT_IMAGE_UNREADABLE.
+    Layers see the `part` of the canvas that is drawn alone; references see whole pictures. Raises
+    EngineError: CHECKPOINT_MISMATCH for a network of another family, REQUEST_INVALID for what
+    cannot act as it is asked to, INPUT_IMAGE_UNREADABLE, and those of `read_control_network`.
     """
     acting: list[ReadLayer] = []
     warnings: list[ErrorInfo] = []
@@ -156,13 +159,12 @@ def read_layers(
     reference: ReadReference | None = None
     size = request.height, request.width
     own = require_own_map(request.controls, checkpoints)
-    own_map = _own_map(own, checkpoints, make_maps, size, read) if own else None
+    own_map = _own_map(own, checkpoints, make_maps, size, read, part) if own else None
     for layer in request.controls:
         if layer is own:
             warnings += own_map_warnings(layer)
             continue
-        lack = control_left_out(layer)
-        if lack is not None:
+        if (lack := control_left_out(layer)) is not None:
             warnings.append(lack)
             left_out.append(ControlReport(name=layer.network or "", weight=layer.weight))
             continue
@@ -170,10 +172,9 @@ def read_layers(
             require_reference(layer, request, checkpoints)
             reference = _reference(layer)
             continue
-        fitting = _fitting(layer, request, checkpoints.first, read)
-        acting.append(fitting)
-        if fitting.layer.preprocessor is None and fitting.picture.max() < _SEEN:
-            warnings.append(_black(fitting))
+        acting.append(_fitting(layer, request, checkpoints.first, read, part))
+        # A part may rightly have nothing to follow.
+        warnings += () if part else _nothing_seen(acting[-1])
     layers = ReadLayers(
         tuple(acting), tuple(warnings), tuple(left_out), make_maps, size, reference, own_map
     )
@@ -185,6 +186,7 @@ def _fitting(
     request: ResolvedRequest,
     checkpoint: IdentifiedCheckpoint,
     read: ReadIndex,
+    part: Part | None,
 ) -> ReadLayer:
     """Read a layer with a network. Raises EngineError for one that cannot lead the checkpoint."""
     assert layer.network is not None, "a layer that lacks nothing has a network"
@@ -192,7 +194,7 @@ def _fitting(
     _require_whole(layer, network)
     # Refuses what does not fit.
     model = control_model(network, checkpoint, request.convention.name)
-    fitting = _read(layer, network, request, read)
+    fitting = _read(layer, network, request, read, part)
     _require_kind(fitting)
     model.step_inputs([fitting.kind] if fitting.kind else [])  # refuses what it was not trained on
     return fitting
@@ -219,12 +221,13 @@ def _own_map(
     make_maps: MakeMaps,
     size: tuple[int, int],
     read: ReadIndex,
+    part: Part | None,
 ) -> ReadOwnMap:
     path, kind = Path(layer.image), layer.kind or _made_kind(layer)
     follower = map_followers(checkpoints)[0]
     return ReadOwnMap(
         layer,
-        np.asarray(read_picture(path)),
+        np.asarray(_shown(read_picture(path), layer, part)),
         kind or follower.architecture.features.own_map,
         _digest(path),
         _weights_digest(layer, read),
@@ -244,16 +247,20 @@ def _digest(path: Path) -> str:
 
 
 def _read(
-    layer: ControlLayer, network: ControlNetwork, request: ResolvedRequest, read: ReadIndex
+    layer: ControlLayer,
+    network: ControlNetwork,
+    request: ResolvedRequest,
+    read: ReadIndex,
+    part: Part | None,
 ) -> ReadLayer:
-    picture = read_picture(Path(layer.image))
+    picture = _shown(read_picture(Path(layer.image)), layer, part)
     kind = layer.kind or _made_kind(layer) or network.kind
     return ReadLayer(
         layer,
         network,
         np.asarray(picture),
         kind,
-        _mask(layer, request, paints=kind is ControlKind.INPAINT),
+        _mask(layer, request, part, paints=kind is ControlKind.INPAINT),
         _digest(Path(layer.image)),
         _weights_digest(layer, read),
     )
@@ -266,12 +273,20 @@ def _made_kind(layer: ControlLayer) -> ControlKind | None:
     return PREPROCESSORS[name_of(layer.preprocessor)].serves[0]
 
 
-def _mask(layer: ControlLayer, request: ResolvedRequest, *, paints: bool) -> Image.Image | None:
+def _shown(picture: Image.Image, layer: ControlLayer, part: Part | None) -> Image.Image:
+    """Return the part of a layer's picture, or of its mask, that is drawn alone, or all of it."""
+    return part_of(picture, part, layer.resize) if part else picture
+
+
+def _mask(
+    layer: ControlLayer, request: ResolvedRequest, part: Part | None, *, paints: bool
+) -> Image.Image | None:
     if layer.mask is not None:
-        return read_mask(Path(layer.mask))
-    masks = (file.path for file in request.inputs if file.role is InputRole.MASK)
-    path = next(masks, None) if paints else None
-    return None if path is None else read_mask(Path(path))
+        return _shown(read_mask(Path(layer.mask)), layer, part)
+    painted = painted_levels(request) if paints else None
+    if painted is None or part is None:
+        return painted
+    return part_of(painted, part, ControlResize.STRETCH)
 
 
 def _require_kind(layer: ReadLayer) -> None:
@@ -302,8 +317,11 @@ def _require_whole(layer: ControlLayer, network: ControlNetwork) -> None:
         )
 
 
-def _black(layer: ReadLayer) -> ErrorInfo:
-    return ErrorInfo(
+def _nothing_seen(layer: ReadLayer) -> tuple[ErrorInfo, ...]:
+    """Return a warning about a map that is black."""
+    if layer.layer.preprocessor is not None or layer.picture.max() >= _SEEN:
+        return ()
+    told = ErrorInfo(
         ErrorCode.NOT_AVAILABLE,
         sentence(
             "The map {image} is black, so {network} has nothing to follow.",
@@ -312,3 +330,4 @@ def _black(layer: ReadLayer) -> ErrorInfo:
         ),
         sentence("Choose a preprocessor, if it is a picture of which a map is to be made."),
     )
+    return (told,)

@@ -1,0 +1,118 @@
+"""Control layers where a part of a picture is painted: what of their pictures they see."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from backends.cpu import CpuBackend
+from engine.api.control import ControlLayer, ControlResize
+from engine.api.masks import MaskOptions
+from engine.api.preprocessors import CannyOptions, ControlKind
+from engine.api.request import InputImage
+from engine.api.values import ConventionName, InputRole
+from tests.pipeline.control_files import write_control_net, write_map
+from tests.pipeline.jobs import RESIDENCY, a_request, run
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+Pixels = NDArray[np.uint8]
+# The painted part of a picture that is twice as wide and high as what is drawn at once.
+LARGE, BOX = 2 * SIDE, (SIDE // 2, SIDE // 2, SIDE, SIDE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("masked")
+    write_checkpoint(folder / "tiny")
+    write_control_net(folder / "net.safetensors", folder / "tiny")
+    for seed, name in enumerate(("map.png", "init.png")):
+        write_map(folder / name, seed)
+        Image.open(folder / name).resize((LARGE, LARGE)).save(folder / name)
+    mask = Image.new("L", (LARGE, LARGE))
+    mask.paste(255, BOX)
+    mask.save(folder / "mask.png")
+    ImageOps.invert(mask).save(folder / "inverted.png")
+    return folder
+
+
+def painted(folder: Path, layer: ControlLayer, mask: str = "mask.png", **options: Any) -> Pixels:
+    inputs = (
+        InputImage(role=InputRole.INIT, path=str(folder / "init.png")),
+        InputImage(role=InputRole.MASK, path=str(folder / mask)),
+    )
+    given: dict[str, Any] = {"padding": 8, "blur": 0} | options
+    request = a_request(
+        folder / "tiny",
+        controls=(layer,),
+        inputs=inputs,
+        strength=0.8,
+        convention=ConventionName.A1111,
+        mask_options=MaskOptions(**given),
+    )
+    return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
+
+
+def layer(folder: Path, name: str = "map.png", **changes: Any) -> ControlLayer:
+    network = str(folder / "net.safetensors")
+    return ControlLayer(image=str(folder / name), network=network, **changes)
+
+
+def changed(folder: Path, box: tuple[int, int, int, int]) -> str:
+    """A map that differs from "map.png" in a box."""
+    picture = Image.open(folder / "map.png").copy()
+    picture.paste(ImageOps.invert(picture.crop(box)), box)
+    name = f"changed {box[0]}.png"
+    picture.save(folder / name)
+    return name
+
+
+@pytest.mark.parametrize("changes", [{}, {"preprocessor": CannyOptions(resolution=64)}], ids=str)
+def test_a_layer_sees_the_part_alone_where_only_that_is_drawn(
+    folder: Path, changes: dict[str, Any]
+) -> None:
+    elsewhere, within = changed(folder, (0, 0, LARGE, 16)), changed(folder, BOX)
+    usual, same, other = (
+        painted(folder, layer(folder, name, **changes), only_masked=True)
+        for name in ("map.png", elsewhere, within)
+    )
+    np.testing.assert_array_equal(same, usual)
+    assert not np.array_equal(other, usual)
+    whole, shown = (painted(folder, layer(folder, name)) for name in ("map.png", elsewhere))
+    assert not np.array_equal(shown, whole)
+
+
+def test_a_map_of_another_size_is_laid_over_the_whole_picture_first(folder: Path) -> None:
+    Image.open(folder / "map.png").resize((SIDE, SIDE)).save(folder / "small.png")
+    Image.open(folder / "small.png").resize((LARGE, LARGE), Image.Resampling.LANCZOS).save(
+        folder / "resized.png"
+    )
+    small, resized = (
+        painted(folder, layer(folder, name, resize=ControlResize.STRETCH), only_masked=True)
+        for name in ("small.png", "resized.png")
+    )
+    np.testing.assert_array_equal(small, resized)
+
+
+def test_the_mask_of_a_layer_goes_with_its_picture(folder: Path) -> None:
+    left = Image.new("L", (LARGE, LARGE))
+    left.paste(255, (0, 0, LARGE, 16))
+    left.save(folder / "outside.png")
+    Image.new("L", (LARGE, LARGE)).save(folder / "nowhere.png")
+    outside, nowhere = (
+        painted(folder, layer(folder, mask=str(folder / name)), only_masked=True)
+        for name in ("outside.png", "nowhere.png")
+    )
+    np.testing.assert_array_equal(outside, nowhere)
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_an_inpainting_network_paints_what_an_inverted_mask_paints(
+    folder: Path, *, only: bool
+) -> None:
+    painting = layer(folder, "init.png", kind=ControlKind.INPAINT)
+    usual = painted(folder, painting, only_masked=only)
+    inverted = painted(folder, painting, "inverted.png", inverted=True, only_masked=only)
+    np.testing.assert_array_equal(inverted, usual)
