@@ -164,7 +164,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
         canvas,
         first.architecture.features.concat_channels,
         (request.height, request.width),
-        encodes_init=passes[0].denoising.encodes_init,
+        encodes_init=any(pass_.denoising.encodes_init for pass_ in passes if pass_.run == 0),
     )
     groups = _grouped_by_loras(job, pictures, passes)
     variants = {loras.key: _with_loras(passes, loras) for loras, _ in groups}

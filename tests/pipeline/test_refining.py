@@ -6,16 +6,17 @@ import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
 from engine.api.conventions import CONVENTIONS, RefinerHandover
-from engine.api.request import RefinerChoice
-from engine.api.values import ConventionName, ErrorCode, SamplerName
+from engine.api.request import InputImage, RefinerChoice
+from engine.api.values import ConventionName, ErrorCode, InputRole, SamplerName
 from engine.errors import EngineError
 from engine.jobs.checkpoint_loading import load_checkpoints
-from tests.pipeline.jobs import RESIDENCY, a_request, run
-from tests.tiny_checkpoint import write_checkpoint
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run
+from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 STEPS = 4
 Pixels = NDArray[np.uint8]
@@ -125,3 +126,29 @@ def test_a_checkpoint_that_does_not_fit_is_refused_as_refiner(
         config.write_text(before)
     (tmp_path / "inpainting" / "text_encoder" / "config.json").unlink()
     assert failure(tmp_path / "inpainting").code is ErrorCode.CHECKPOINT_INCOMPLETE
+
+
+@pytest.mark.parametrize(
+    ("convention", "strength"), [(ConventionName.A1111, 0.8), (ConventionName.DIFFUSERS, 1.0)]
+)
+def test_a_refiner_keeps_what_an_inpainting_checkpoint_keeps(
+    folders: tuple[Path, Path], tmp_path: Path, convention: ConventionName, strength: float
+) -> None:
+    """The refiner has no inputs for the mask, so that it needs the picture's latent."""
+    painting, plain = write_checkpoint(tmp_path / "painting", in_channels=9), folders[0]
+    levels = np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), np.uint8)
+    Image.fromarray(levels).save(tmp_path / "init.png")
+    mask = Image.new("L", (SIDE, SIDE))
+    mask.paste(255, (0, 0, SIDE // 4, SIDE))
+    mask.save(tmp_path / "mask.png")
+    inputs = tuple(
+        InputImage(role=role, path=str(tmp_path / name))
+        for role, name in ((InputRole.INIT, "init.png"), (InputRole.MASK, "mask.png"))
+    )
+    asked = {"inputs": inputs, "strength": strength, "convention": convention}
+    found = [
+        picture((base, plain), 0.5, **asked)[:, SIDE // 2 :].astype(np.float64)
+        for base in (painting, plain)
+    ]
+    # The VAE of random weights restores little, but the same; it sees the painted part, too.
+    assert psnr(*found) > 15

@@ -163,11 +163,13 @@ class Denoising:
         shown_map = canvas.map and canvas.map.mean
         if shown_map is not None and canvas.map is not None and samples:
             shown_map, drawn = self._sampled(canvas.map, request, drawn)
-        if canvas.init is not None:
-            latent = canvas.init.mean
-            samples = samples and canvas.init.deviation is not None
+        # A refiner may need the latent of a picture that the base does not.
+        init = canvas.init if self.encodes_init else None
+        if init is not None:
+            latent = init.mean
+            samples = samples and init.deviation is not None
             if samples and self._concat is not ConcatChannels.PICTURE:
-                latent, drawn = self._sampled(canvas.init, request, drawn)
+                latent, drawn = self._sampled(init, request, drawn)
         noise = self._noise(request, drawn)
         hidden = shown_map if canvas.hidden is None else canvas.hidden.mean
         if canvas.mask is not None and samples:
@@ -184,7 +186,7 @@ class Denoising:
         if canvas.mask is not None and latent is not None:
             kept = Kept(latent, canvas.mask.blended, noise.first, plan.sigmas[0])
         mask = None if canvas.mask is None else self._shown(canvas.mask)
-        concatenated = self._model.concatenated(canvas.init, hidden, mask)
+        concatenated = self._model.concatenated(init, hidden, mask)
         return Beginning(x, source, kept, concatenated)
 
     def sample(

@@ -240,7 +240,9 @@ class RefinerSegment:
         """Start at the base's first step if its answers are replayed, else at its last."""
         split, handover = self.split, self.handover
         if split.end is None:
-            return _ReplayAttempt(split, handover, split.base.start(request, canvas))
+            # A refiner has no input channels beside those of the latents.
+            beginning = replace(split.base.start(request, canvas), concatenated=None)
+            return _ReplayAttempt(split, handover, beginning)
         beginning = split.refiner.start(request, canvas, split.end)
         if request.convention.step_seed is StepSeed.CONTINUED:
             for _ in range(handover.noise_draws):
