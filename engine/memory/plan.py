@@ -91,11 +91,11 @@ class MemoryNeeds:
 
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
     loaded; `largest_text` is the largest of them (None: there is one). `vae` is the sum of the VAEs
-    of the first run and of second passes with checkpoints of their own. `later` are the denoisers of
-    a refiner and of second passes with checkpoints of their own. `controls` are networks that run
-    at each step before the denoiser, all loaded with it. `picture_encoders` are the networks that
-    encode image prompts and embed maps, one after the other. `reference` runs the denoiser's layers
-    once more at each step, for a reference picture that they attend to.
+    of all runs. `later` are the denoisers of a refiner and of second passes with checkpoints of
+    their own. `controls` are networks that run at each step before the denoiser, all loaded with
+    it. `picture_encoders` are the networks that encode image prompts and embed maps, one after the
+    other. `reference` runs the denoiser's layers once more at each step, for a reference picture
+    that they attend to.
     """
 
     denoiser: ComponentBytes
