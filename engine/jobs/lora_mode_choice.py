@@ -48,7 +48,6 @@ class LoraModeChoice:
     refit_failures: RefitFailures
     wanted: WantedCounts
     candidate: Candidate
-    checkpoint: IdentifiedCheckpoint
     count: int
     # False for a plan that nobody may carry out: it is not counted.
     is_wanted: bool = True
@@ -66,15 +65,16 @@ class LoraModeChoice:
         rank is high.
         """
         device, branches = self.candidate.device, combination.branches
+        checkpoint = combination.checkpoint
         if self.refit_failures.compiles_each(self.candidate.backend, device):
             return True
         if self.candidate.backend.compilation(device) is not None:
             return False
         precision = precisions(request.precision, device)[0]
-        if branches is None or branches.nbytes > self._merged_bytes(branches, precision):
+        if branches is None or branches.nbytes > _merged_bytes(checkpoint, branches, precision):
             return False
         earlier = self._wanted_before(combination.key)
-        cell = self.checkpoint.latent.downscale
+        cell = checkpoint.latent.downscale
         cells = (request.height // cell) * (request.width // cell)
         times = run.evaluations * (1 + (request.guidance != 1)) * self.count
         denoise = Phase.DENOISE.value
@@ -82,7 +82,7 @@ class LoraModeChoice:
         share = _SHARE_OF_RANK * branches.rank
         if merged is None:
             return not earlier and share <= _UNTIMED_SHARE
-        loading = self._loading(precision)
+        loading = self._loading(checkpoint, precision)
         name = name_with_branches(_DENOISER, branches.rank)
         beside = self._seconds(precision, denoise, name, cells, times, least=_LEAST_TIMED)
         more = merged * share if beside is None else beside - merged
@@ -99,12 +99,12 @@ class LoraModeChoice:
             self._earlier[key] = asked(key)
         return self._earlier[key]
 
-    def _loading(self, precision: Precision) -> float:
+    def _loading(self, checkpoint: IdentifiedCheckpoint, precision: Precision) -> float:
         """Return the seconds that computing and loading merged weights take.
 
         Until that was timed, those of loading the weights as they are, which are fewer.
         """
-        weights = self.checkpoint.components[Component.DENOISER].weights.values()
+        weights = checkpoint.components[Component.DENOISER].weights.values()
         size = sum(weight.elements for weight in weights) * precision.dtype.itemsize
         loads = (
             self._seconds(precision, activity.value, name, size)
@@ -112,12 +112,6 @@ class LoraModeChoice:
             for activity in (Preparation.LOAD, Preparation.CONVERT)
         )
         return next((known for known in loads if known is not None), 0.0)
-
-    def _merged_bytes(self, branches: SideBranches, precision: Precision) -> int:
-        """Return the bytes that the changed weights would take in memory if they were merged."""
-        weights = self.checkpoint.components[Component.DENOISER].weights
-        elements = sum(weights[f"{layer}.weight"].elements for layer in branches.layers)
-        return elements * precision.dtype.itemsize
 
     def _seconds(
         self,
@@ -131,3 +125,12 @@ class LoraModeChoice:
         device = self.candidate.device
         kind = Kind(activity, network, device.backend, device.name, precision.value)
         return self.estimates.expect(Work(kind, size, times), least)
+
+
+def _merged_bytes(
+    checkpoint: IdentifiedCheckpoint, branches: SideBranches, precision: Precision
+) -> int:
+    """Return the bytes that the changed weights would take in memory if they were merged."""
+    weights = checkpoint.components[Component.DENOISER].weights
+    elements = sum(weights[f"{layer}.weight"].elements for layer in branches.layers)
+    return elements * precision.dtype.itemsize

@@ -168,18 +168,18 @@ class JobRunner:
         with stopwatch.measuring(Phase.LOAD):
             request = self._with_networks(request, stop_if_asked)
             checkpoints = self._checkpoints(request)
-            first = checkpoints.first
             if is_wanted:
                 services.want_hashes(checkpoints)
             found = suitable(self.candidates(backend, cancel), precision, holds_blocks=blocks)
-            found = preferring_for_blocks(found, first, precision, bits, backend=backend)
+            found = preferring_for_blocks(
+                found, checkpoints.first, precision, bits, backend=backend
+            )
         stop_if_asked()
         choice = LoraModeChoice(
             services.estimates,
             services.refit_failures,
             services.wanted_loras,
             found[0],
-            first,
             request.count,
             is_wanted=is_wanted,
         )

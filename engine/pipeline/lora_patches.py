@@ -27,13 +27,14 @@ Changes = Mapping[str, tuple[Patch, ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoraCombination:
-    """The LoRAs that act on a denoiser, with their strengths.
+    """The LoRAs that act on a checkpoint's denoiser, with their strengths.
 
     `key` identifies checkpoint, LoRAs and strengths. `branches` are all of the changes as side
     branches; None where some cannot be.
     """
 
     key: str
+    checkpoint: IdentifiedCheckpoint
     branches: SideBranches | None
 
 
@@ -148,7 +149,7 @@ def combination_of(
     key = sha256(repr((checkpoint.digest, told)).encode()).hexdigest()
     low = bool(acting) and all(is_low_rank(lora, checkpoint, _DENOISER) for lora in acting)
     branches = side_branches(acting, checkpoint, _DENOISER) if low else None
-    return LoraCombination(key, branches)
+    return LoraCombination(key, checkpoint, branches)
 
 
 def pass_loras(

@@ -13,13 +13,15 @@ from backends.cpu import CpuBackend
 from backends.null import Compiling, NullBackend
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.lora_rules import DoraRule, LoraRules
-from engine.api.values import ConventionName
+from engine.api.second_passes import SecondPass
+from engine.api.values import ConventionName, SamplerName, ScheduleName
 from engine.checkpoints.files import read_index
 from engine.compile.estimates import Estimates, Kind, Work
 from engine.compile.refit_failures import RefitFailures
 from engine.devices.choice import Candidate
 from engine.families import Component, identify
 from engine.families.lora_purpose import fit_lora
+from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.lora_mode_choice import LoraModeChoice
 from engine.lora.file import read_lora
 from engine.lora.folder import LoraLookup
@@ -31,6 +33,7 @@ from engine.text.lora_blocks import BLOCKS, BlockWeights
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraUse
 from engine.wanted_counts import WantedCounts
+from tests.families.flux.test_pictures import write_checkpoint as write_flux
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
 from tests.tiny_checkpoint import DOWNSCALE, SIDE, write_checkpoint
@@ -84,7 +87,6 @@ class Timed:
             self.refit_failures,
             self.wanted,
             self.candidate,
-            self.checkpoint,
             count,
         )
 
@@ -280,3 +282,26 @@ def test_the_choice_is_recorded_and_a_forced_mode_stays(
     strengths = group.passes[0].loras.strengths
     if strengths is not None:
         np.testing.assert_array_equal(strengths(0), (1.0,))
+
+
+def test_a_lora_of_a_second_pass_alone_is_judged_by_that_passes_checkpoint(
+    timed: Timed, tmp_path: Path
+) -> None:
+    """The layers that it changes are of another family than the first checkpoint."""
+    flux = write_flux(tmp_path / "flux.safetensors")
+    second = SecondPass(
+        scale=1, upscaler="lanczos", checkpoint=str(timed.path), prompt="a <lora:style:1>"
+    )
+    request = a_request(
+        flux,
+        width=64,
+        height=64,
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.SIMPLE,
+        convention=ConventionName.A1111,
+        second_passes=(second,),
+    )
+    checkpoints, files = load_checkpoints(request), NamedFiles(loras=LoraLookup((tmp_path,)))
+    job = read_job(resolve_job(request, checkpoints, files, timed.mode_choice()))
+    assert job.first.loras.mode is LoraMode.SIDE
+    assert [bool(pass_.checkpoint.patches) for pass_ in job.first.passes] == [False, True]
