@@ -154,7 +154,7 @@ class Attempts:
                 self._services.cache.require_sound(environment.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
-            size, phase = plan.job.request, environment.stopwatch.latest
+            size, phase = self._read.passes[-1].request, environment.stopwatch.latest
             raise with_size_and_phase(error, size, phase, device.name) from error
         return JobResult(
             images=tuple(progress.images),

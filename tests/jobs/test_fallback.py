@@ -22,6 +22,7 @@ from backends.null import NullSession, Script
 from engine.api.control import ControlLayer
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.request import GenerateRequest
+from engine.api.second_passes import SecondPass
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.cancel import CancelToken
@@ -384,6 +385,13 @@ def test_where_nothing_has_the_memory_size_and_phase_are_named(
     )
     assert caught.value.remedies == (MakeSmaller(width=SIDE, height=SIDE),)
     assert "3 GB" in caught.value.detail
+
+
+def test_the_size_that_lacks_memory_is_that_of_the_last_pass(hardware: Hardware) -> None:
+    hardware.add("one", CountingBackend(IN_EACH_PHASE["finishing it"]))
+    with pytest.raises(EngineError, match=f"A picture of {2 * SIDE} × {2 * SIDE} ran") as caught:  # noqa: RUF001
+        hardware.run(second_passes=(SecondPass(scale=2),))
+    assert caught.value.remedies == (MakeSmaller(width=2 * SIDE, height=2 * SIDE),)
 
 
 class FullOnce(CountingBackend):
