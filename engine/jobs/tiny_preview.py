@@ -14,14 +14,13 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from backends.base import Array, BackendError, RunCancelled, Session
+from backends.base import Array, Session
 from backends.cpu import CpuBackend
 from engine.cancel import CancelToken
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.devices.choice import Candidate
-from engine.errors import Cancelled, EngineError
 from engine.families.architecture import TinyDecoder
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import LatentFormat
@@ -103,7 +102,7 @@ class TinyPreview:
             pixels = picture(self._session, latent)
             self._done = self._clock()
             self._cost = self._done - start
-        except (EngineError, Cancelled, BackendError, RunCancelled) as error:
+        except Exception as error:  # noqa: BLE001 (a preview is not worth a second failure)
             self._given_up = True
             _log.info("previews by a tiny VAE are given up: %s", error)
             return

@@ -1,6 +1,7 @@
 """Previews by a tiny VAE: real pictures, for a small share of the steps' time, or not at all."""
 
 import json
+from concurrent.futures import wait
 from pathlib import Path
 from threading import Event
 
@@ -127,15 +128,27 @@ def test_slow_previews_stop_after_the_first() -> None:
     bench.previews.close()
 
 
-def test_a_decoder_that_fails_leaves_the_linear_ones() -> None:
-    def fail() -> Session:
-        raise EngineError(ErrorCode.BACKEND_FAILED, sentence("no"))
+@pytest.mark.parametrize(
+    "problem",
+    [EngineError(ErrorCode.BACKEND_FAILED, sentence("no")), OSError("gone"), MemoryError()],
+    ids=repr,
+)
+def test_a_decoder_that_fails_leaves_the_linear_ones(problem: Exception) -> None:
+    loads: list[int] = []
 
-    clock = Clock()
-    previews = TinyPreview(fail, lambda _step, _pixels: pytest.fail("shown"), clock)
-    assert not previews.offer(1, LATENT)
+    def fail() -> Session:
+        loads.append(len(loads))
+        raise problem
+
+    previews = TinyPreview(fail, lambda _step, _pixels: pytest.fail("shown"), Clock())
+    for step in range(1, 4):
+        assert not previews.offer(step, LATENT)
+        running = previews._running  # pyright: ignore[reportPrivateUsage]
+        assert running is not None
+        wait([running], 60)
     previews.close()
-    assert not previews.offer(2, LATENT)
+    assert len(loads) == 1
+    assert not previews.offer(4, LATENT)
 
 
 def test_large_latents_are_averaged() -> None:
