@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from backends.base import Array
+from engine.api.control import ControlResize
 from engine.api.conventions import ImagePrompting
 from engine.api.image_prompts import (
     AdapterScaling,
@@ -37,13 +38,18 @@ from engine.image_prompts.pinning import ImagePromptShape, PassImagePrompt, Pass
 from engine.image_prompts.scaling import KeyWeights
 from engine.image_prompts.strengths import has_blocks, layer_strengths, turns_away
 from engine.image_prompts.turning import TurnedLayers
+from engine.pipeline.canvas.canvas import Part
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.acting import ActingSteps
+from engine.pipeline.control.fitting import part_of
 from engine.pipeline.left_out import image_prompt_left_out
 from engine.pipeline.network_lookup import short_hash
 from engine.pipeline.ranges import invalid
 from engine.pipeline.stages import Stages
 from engine.regular_file import open_regular
+
+# The way in which masks of another size than a picture become as large.
+_MASKS = ControlResize.STRETCH
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +114,17 @@ class JobImagePrompts:
         return tuple({id(network): network for network in ran}.values())
 
     def in_pass(
-        self, size: tuple[int, int], cell: int, tiles: Sequence[Tile], acting: ActingSteps
+        self,
+        size: tuple[int, int],
+        cell: int,
+        tiles: Sequence[Tile],
+        acting: ActingSteps,
+        part: Part | None = None,
     ) -> PassImagePrompts:
         """Return the image prompts in a pass of this width and height, with cells so large.
 
-        The pass sees the rows and columns of each of the `tiles` by themselves.
+        The pass sees the rows and columns of each of the `tiles` by themselves. Masks are of the
+        whole picture, also where a `part` of it is drawn alone.
         """
         if self.attention is None:
             return PassImagePrompts()
@@ -123,7 +135,8 @@ class JobImagePrompts:
         )
 
         def placed(read: ReadImagePrompt) -> PassImagePrompt:
-            masks = tile_masks(read.mask, size, cell, tiles, levels, self.rule) if read.mask else ()
+            mask = part_of(read.mask, part, _MASKS) if read.mask and part else read.mask
+            masks = tile_masks(mask, size, cell, tiles, levels, self.rule) if mask else ()
             strengths = read.prompt.weight * layer_strengths(read.prompt.blocks, layers)
             acts, scaling = partial(acting.acts, read.prompt.range), read.prompt.scaling
             marks, weights = turns_away(read.prompt.blocks, layers), None

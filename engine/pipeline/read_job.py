@@ -15,7 +15,7 @@ from engine.embeddings.library import Embeddings
 from engine.families.architecture import TextPlan, Texts
 from engine.families.network_changes import changes_of
 from engine.pipeline.batch import BatchPicture, ResolvedJob
-from engine.pipeline.canvas.canvas import Canvas, read_canvas
+from engine.pipeline.canvas.canvas import Canvas, Part, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.canvas.references import ReferencePictures, read_references
 from engine.pipeline.control.acting import acting_steps
@@ -157,7 +157,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoints, redraws=canvas is not None, masks=masks)
     references = read_references(request.inputs, tool, first)
-    passes = tuple(_with_image_prompts(job, pass_) for pass_ in passes)
+    passes = tuple(_with_image_prompts(job, pass_, part) for pass_ in passes)
     passes = tuple(with_reference_writer(references.beside(pass_, first)) for pass_ in passes)
     pictures = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
@@ -215,7 +215,7 @@ def _loras_of(
     return one_after_another(found, counts)
 
 
-def _with_image_prompts(job: ResolvedJob, pass_: DenoisingPass) -> DenoisingPass:
+def _with_image_prompts(job: ResolvedJob, pass_: DenoisingPass, part: Part | None) -> DenoisingPass:
     """Return a pass with the image prompts of its job.
 
     They do not act on a refiner, nor on the checkpoint of a second pass with other layers.
@@ -228,7 +228,7 @@ def _with_image_prompts(job: ResolvedJob, pass_: DenoisingPass) -> DenoisingPass
     own, acting = pass_.request, acting_steps(pass_.request, pass_.denoising)
     cell, size = pass_.checkpoint.latent.downscale, (own.width, own.height)
     tiles = [(tile.rows, tile.columns) for tile in pass_.tiles]
-    return replace(pass_, image_prompts=found.in_pass(size, cell, tiles, acting))
+    return replace(pass_, image_prompts=found.in_pass(size, cell, tiles, acting, part))
 
 
 def _with_loras(

@@ -19,7 +19,9 @@ from engine.api.image_prompts import (
     ImagePrompt,
     PictureCombination,
 )
-from engine.api.values import ErrorCode, Phase
+from engine.api.masks import MaskOptions
+from engine.api.request import InputImage
+from engine.api.values import ErrorCode, InputRole, Phase
 from engine.checkpoints.files import read_index
 from engine.compile.compiler import Compiler
 from engine.compile.kept_results import KeptResults
@@ -49,7 +51,7 @@ from tests.image_prompts.files import (
     write_picture,
 )
 from tests.pipeline.jobs import RESIDENCY, Result, a_request, psnr, run
-from tests.tiny_checkpoint import write_checkpoint
+from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 
 class Files:
@@ -141,6 +143,34 @@ def test_a_further_picture_that_is_not_known_leaves_the_prompt_out(files: Files)
     read = files.read(files.prompt(further=("",)))
     assert not read.acting
     assert "picture is not known" in str(read.warnings[0].message)
+
+
+def test_a_mask_is_cut_where_only_what_is_masked_is_painted(files: Files, tmp_path: Path) -> None:
+    large, box = 2 * SIDE, (SIDE // 2, SIDE // 2, SIDE, SIDE)
+    write_picture(tmp_path / "init.png")
+    Image.open(tmp_path / "init.png").resize((large, large)).save(tmp_path / "init.png")
+    drawn: dict[str, tuple[int, int, int, int]] = {
+        "painted": box,
+        "nowhere": (0, 0, 0, 0),
+        "elsewhere": (0, 0, large, 8),
+    }
+    for name, part in drawn.items():
+        mask = Image.new("L", (large, large))
+        mask.paste(255, part)
+        mask.save(tmp_path / f"{name}.png")
+    inputs = (
+        InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png")),
+        InputImage(role=InputRole.MASK, path=str(tmp_path / "painted.png")),
+    )
+    options = MaskOptions(only_masked=True, padding=8, blur=0)
+    painted, nowhere, elsewhere = (
+        files.made(
+            files.prompt(mask=str(tmp_path / f"{name}.png")), inputs=inputs, mask_options=options
+        ).pixels[0]
+        for name in drawn
+    )
+    np.testing.assert_array_equal(elsewhere, nowhere)
+    assert not np.array_equal(painted, nowhere)
 
 
 def test_a_mask_holds_an_image_prompt_to_its_part(files: Files, tmp_path: Path) -> None:
