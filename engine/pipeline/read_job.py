@@ -153,12 +153,13 @@ def read_job(job: ResolvedJob) -> ReadJob:
         controls = read_layers(request, checkpoints, job.make_maps, part=part)
     checkpoints = with_control_inputs(checkpoints, controls, tool)
     checkpoints = with_reference(checkpoints, controls.reference)
-    job, first = replace(job, checkpoints=checkpoints), checkpoints.first
+    first = checkpoints.first
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoints, redraws=canvas is not None, masks=masks)
     references = read_references(request.inputs, tool, first)
     passes = tuple(_with_image_prompts(job, pass_, part) for pass_ in passes)
     passes = tuple(with_reference_writer(references.beside(pass_, first)) for pass_ in passes)
+    job = replace(job, checkpoints=checkpoints)
     pictures = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
