@@ -146,9 +146,6 @@ def test_a_refiner_keeps_what_an_inpainting_checkpoint_keeps(
         for role, name in ((InputRole.INIT, "init.png"), (InputRole.MASK, "mask.png"))
     )
     asked = {"inputs": inputs, "strength": strength, "convention": convention}
-    found = [
-        picture((base, plain), 0.5, **asked)[:, SIDE // 2 :].astype(np.float64)
-        for base in (painting, plain)
-    ]
+    found = [picture((base, plain), 0.5, **asked)[:, SIDE // 2 :] for base in (painting, plain)]
     # The VAE of random weights restores little, but the same; it sees the painted part, too.
     assert psnr(*found) > 15
