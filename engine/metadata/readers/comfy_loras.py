@@ -1,7 +1,8 @@
 """The LoRAs that nodes of a ComfyUI graph load, and the nodes that read tags in prompts.
 
 Inputs are those of ComfyUI's `LoraLoader` and `LoraLoaderModelOnly`, and of the loaders and stacks
-of rgthree-comfy, efficiency-nodes, Comfyroll, Easy-Use, Nunchaku and ComfyUI-Lora-Manager.
+of rgthree-comfy, efficiency-nodes, Comfyroll, Easy-Use, Nunchaku and ComfyUI-Lora-Manager, and of
+Inspire's loader with weights of blocks.
 """
 
 from collections.abc import Iterator
@@ -49,12 +50,28 @@ def loras_of(graph: Graph, node: Node) -> Iterator[LoraChoice]:
                 yield found
 
 
+def is_bypassed(graph: Graph, node: Node) -> bool:
+    """Return whether a loader passes on what it is given, as Inspire's can."""
+    return "lora_name" in node.inputs and graph.value(node, "bypass") is True
+
+
+def has_block_weights(graph: Graph, node: Node) -> bool:
+    """Return whether a loader weighs its LoRA by blocks, which a request's LoRAs do otherwise."""
+    vector = graph.value(node, "block_vector")
+    if not isinstance(vector, str):
+        return False
+    if graph.value(node, "inverse") is True:
+        return True
+    # A name before a colon is that of the preset that the weights are from.
+    return any(weight.strip() not in {"1", "1.0"} for weight in vector.split(":")[-1].split(","))
+
+
 def _loader(graph: Graph, node: Node) -> Iterator[LoraChoice | None]:
     """Yield the LoRA of a node that loads one."""
     name = graph.value(node, "lora_name")
     # pythongosssss' loader has an object with the name and a picture.
     name = as_object(name).get("content", name)
-    if graph.value(node, "switch") in _OFF:
+    if graph.value(node, "switch") in _OFF or is_bypassed(graph, node):
         return
     clip = _first(graph, node, _CLIP_STRENGTHS)
     if node.kind.endswith("ModelOnly"):

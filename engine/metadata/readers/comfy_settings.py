@@ -9,7 +9,13 @@ import msgspec
 from engine.api.lora import LoraChoice
 from engine.metadata.json_text import as_object
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
-from engine.metadata.readers.comfy_loras import LORA_LOADERS, TAG_READERS, loras_of
+from engine.metadata.readers.comfy_loras import (
+    LORA_LOADERS,
+    TAG_READERS,
+    has_block_weights,
+    is_bypassed,
+    loras_of,
+)
 from engine.metadata.readers.comfy_outputs import LOADERS_SIZE, SIZES_IN_WORDS, Sampling
 from engine.metadata.readers.denoiser_settings import (
     UNDERSTOOD_NODES,
@@ -273,7 +279,8 @@ def _is_understood(graph: Graph, node: Node) -> bool:
         (node.kind in _UNDERSTOOD and not is_unusual(graph, node))
         or _file(graph, node) is not None
         or any(key.startswith("clip_name") for key in node.inputs)
-        or any(True for _ in loras_of(graph, node))
+        or is_bypassed(graph, node)
+        or (any(True for _ in loras_of(graph, node)) and not has_block_weights(graph, node))
     )
 
 

@@ -326,6 +326,33 @@ def test_a_loader_whose_loras_are_off_is_not_told_of() -> None:
     assert (read.request.loras, read.unmapped) == ((), ())
 
 
+ONES = ",".join("1" * 17)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "loras", "told"),
+    [
+        ({"block_vector": ONES}, (choice("ink.safetensors", 0.8, 0.6),), False),
+        ({"block_vector": f"ALL:{ONES}"}, (choice("ink.safetensors", 0.8, 0.6),), False),
+        ({"block_vector": ONES, "inverse": True}, (choice("ink.safetensors", 0.8, 0.6),), True),
+        ({"block_vector": f"{ONES},0.5"}, (choice("ink.safetensors", 0.8, 0.6),), True),
+        ({"block_vector": f"{ONES},0.5", "bypass": True}, (), False),
+    ],
+)
+def test_inspires_weights_of_blocks_are_told_of(
+    inputs: dict[str, Any], loras: tuple[LoraChoice, ...], *, told: bool
+) -> None:
+    kind = "LoraLoaderBlockWeight //Inspire"
+    given = {"lora_name": "ink.safetensors", "strength_model": 0.8, "strength_clip": 0.6, **inputs}
+    loader = node(kind, model=["4", 0], clip=["4", 1], **given)
+    found = with_inputs(with_nodes(TEXT_TO_PICTURE, n60=loader), "3", model=["60", 0])
+    for encoder in ("6", "7"):
+        found = with_inputs(found, encoder, clip=["60", 1])
+    read = recognised(("prompt", json.dumps(found)))
+    assert read.request.loras == loras
+    assert (kind in str(read.unmapped)) == told
+
+
 def test_tags_are_read_only_where_a_node_did() -> None:
     request = graph(node("ImpactWildcardEncode", populated_text="a <lora:ink:0.8:0.5>"))
     assert convention_of(request.convention).network_tags is NetworkTags.DENOISER_FIRST
