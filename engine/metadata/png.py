@@ -22,6 +22,16 @@ _MAX_CHUNKS = 200_000
 # Signature, then IHDR: length, kind, 13 bytes and the checksum.
 _HEADER_END = len(SIGNATURE) + 25
 _KEYWORD_BYTES = 79
+# The signature and IHDR as far as the size.
+HEAD_BYTES = 24
+
+
+def png_size(head: bytes) -> tuple[int, int] | None:
+    """Return width and height of a PNG of which these are the first bytes; None of other files."""
+    if len(head) < HEAD_BYTES or not head.startswith(SIGNATURE) or head[12:16] != b"IHDR":
+        return None
+    width, height = struct.unpack_from(">II", head, 16)
+    return width, height
 
 
 def png_texts(file: BinaryIO) -> Iterator[TextChunk]:

@@ -12,6 +12,8 @@ PARAMETERS_KEYWORD = "parameters"
 RECORD_KEYWORD = "safelight"
 # Keyword of the file's name, added to its texts: a ComfyUI graph may have made several pictures.
 FILE_NAME = "file:name"
+# Keyword of the picture's width and height, added for the same reason: "1024x768".
+FILE_SIZE = "file:size"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from engine.api.sentences import sentence
 from engine.errors import EngineError
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
+from engine.metadata.png import HEAD_BYTES, png_size
 from engine.metadata.readers.a1111 import from_a1111, import_infotext
 from engine.metadata.readers.civitai import from_civitai
 from engine.metadata.readers.comfy import from_comfy, holds_graph
@@ -30,7 +31,7 @@ from engine.metadata.readers.safelight import from_safelight, import_record
 from engine.metadata.readers.sdcpp import from_sdcpp
 from engine.metadata.readers.swarm import from_swarm
 from engine.metadata.stealth import read_stealth
-from engine.metadata.texts import FILE_NAME, RECORD_KEYWORD, TextChunk
+from engine.metadata.texts import FILE_NAME, FILE_SIZE, RECORD_KEYWORD, TextChunk
 from engine.regular_file import open_regular
 
 __all__ = ["ImportedRequest", "import_record", "read_request"]
@@ -69,11 +70,11 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
     not a readable picture.
     """
     texts = read_text_chunks(path)
-    # Readers may need the file's name; no real text has this keyword.
-    name = TextChunk(FILE_NAME, path.name)
-    imported = recognise((*texts, name))
+    # Readers may need the file's name and size; no real text has these keywords.
+    facts = (TextChunk(FILE_NAME, path.name), *_size(path))
+    imported = recognise((*texts, *facts))
     if imported is None and decode:
-        imported = recognise((*read_stealth(path), name))
+        imported = recognise((*read_stealth(path), *facts))
     imported = imported or _beside(path)
     if imported is not None:
         return imported
@@ -88,6 +89,12 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
         f"Its texts: {plain(found, 200) or 'none'}.",
         remedies=(StartFrom(path=str(path)),),
     )
+
+
+def _size(path: Path) -> tuple[TextChunk, ...]:
+    """Return the size of a PNG, in which ComfyUI saves; none of another file."""
+    size = png_size(_read_bytes(path, HEAD_BYTES))
+    return () if size is None else (TextChunk(FILE_SIZE, f"{size[0]}x{size[1]}"),)
 
 
 def _lack(texts: tuple[TextChunk, ...]) -> str:
@@ -129,9 +136,13 @@ def _beside(path: Path) -> ImportedRequest | None:
 
 
 def _read_text(path: Path) -> str:
+    return _read_bytes(path, _MAX_SIDECAR_BYTES).decode("utf-8", "replace")
+
+
+def _read_bytes(path: Path, most: int) -> bytes:
     """Return the start of a file; empty if there is none."""
     try:
         with open_regular(path) as file:
-            return file.read(_MAX_SIDECAR_BYTES).decode("utf-8", "replace")
+            return file.read(most)
     except OSError:
-        return ""
+        return b""

@@ -4,7 +4,7 @@ After `nodes.py`, `comfy/samplers.py` and `comfy_extras/nodes_custom_sampler.py`
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import msgspec
@@ -29,9 +29,10 @@ from engine.metadata.readers.comfy_controls import controls_of
 from engine.metadata.readers.comfy_graph import Graph, Node, read_graph
 from engine.metadata.readers.comfy_loras import TAG_READERS
 from engine.metadata.readers.comfy_outputs import Sampling, find_sampling
+from engine.metadata.readers.comfy_parts import PART_KEYS, last_steps
 from engine.metadata.readers.comfy_prompts import OTHER_PARSERS, EncodedPrompt, find_prompt
 from engine.metadata.readers.comfy_searge import from_searge
-from engine.metadata.readers.comfy_second_passes import read_second_passes
+from engine.metadata.readers.comfy_second_passes import read_second_passes, upscaler_of
 from engine.metadata.readers.comfy_settings import (
     Networks,
     sampler_settings,
@@ -49,6 +50,7 @@ from engine.metadata.readers.guidance import (
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
+    enlarged_afterwards,
     left_over,
     made_with_checkpoint,
     made_with_vae,
@@ -57,7 +59,8 @@ from engine.metadata.readers.imported import (
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
-from engine.metadata.texts import FILE_NAME, TextChunk
+from engine.metadata.size_text import read_size
+from engine.metadata.texts import FILE_NAME, FILE_SIZE, TextChunk
 
 _MAX_BATCH = 4096
 # `nodes_images.py` writes a label before the JSON in EXIF data; Save Image Extended writes it with
@@ -70,23 +73,26 @@ _SMZ_FEATURES = (PromptFeature.CHANGES, PromptFeature.COMPOSITION, PromptFeature
 
 def from_comfy(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """Return the request of the graph in a picture; None if no graph has a known sampler."""
-    name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
-        imported = import_graph(_document(chunk), name)
+        imported = import_graph(_document(chunk), texts)
         if imported is not None:
             return imported
     return None
 
 
-def import_graph(document: Mapping[str, object], name: str = "") -> ImportedRequest | None:
+def import_graph(
+    document: Mapping[str, object], texts: tuple[TextChunk, ...] = ()
+) -> ImportedRequest | None:
     """Return the request of an executed graph; None if it has no sampler.
 
-    `name` is the file's name, which distinguishes the pictures that one graph saves.
+    The file's name and size in `texts` distinguish the pictures that one graph saves.
     """
     graph = read_graph(document)
     if graph is None:
         return None
-    sampling = find_sampling(graph, name)
+    facts = {chunk.keyword: chunk.text for chunk in texts}
+    size = read_size(facts.get(FILE_SIZE, ""))
+    sampling = find_sampling(graph, facts.get(FILE_NAME, ""), size)
     if sampling is None or sampling.sampler.inputs.keys() >= {"sampler_preset"}:
         return from_searge(graph)
     return _import(graph, sampling)
@@ -118,9 +124,12 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     negative = find_prompt(graph, holder, "negative")
     networks = Networks.of(graph, holder, positive.encoder)
     settings, others = sampler_settings(graph, sampling, holder)
-    values = Values(settings | networks.settings)
+    values = Values(_as_redrawn(graph, sampling, settings) | networks.settings)
     request = _request(values, sampling, guided=guided)
+    # With a scale of 1 the negative prompt is not looked at.
+    prompting = (*positive.others, *(negative.others if request.guidance != 1 else ()))
     seconds = read_second_passes(graph, sampling, request)
+    values.skip(*seconds.told)
     controls = controls_of(graph, positive.others, graph.line(holder, "model"))
     request = msgspec.structs.replace(
         request,
@@ -131,27 +140,38 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         loras=networks.loras,
         controls=controls.controls,
         image_prompts=controls.image_prompts,
+        refiner=seconds.refiner,
         second_passes=seconds.passes,
     )
     request = _with_guidance(graph, values, request, positive, networks)
+    enlarged = {node: file for node in sampling.others if (file := upscaler_of(graph, node))}
     told = _remarks(values, sampling, networks, (positive, negative))
+    told += tuple(map(enlarged_afterwards, enlarged.values()))
     remarks = (*controls.remarks, *told, *seconds.remarks)
-    others = (*others, *sampling.others, *seconds.others)
-    nodes = (*positive.others, *negative.others, *networks.others, *others)
-    unmapped = (
-        *values.unmapped(),
-        *(
-            Parameter(node.kind, f"node {node.name}")
-            for node in dict.fromkeys(nodes)
-            if node not in controls.nodes and node.kind != "FluxGuidance"
-        ),
-    )
+    nodes = (*prompting, *networks.others, *others, *sampling.others, *seconds.others)
+    understood = controls.nodes | enlarged.keys()
+    unmapped = (*values.unmapped(), *_left_nodes(nodes, understood))
     return ImportedRequest(
         request,
         (*values.warnings, *remarks, *left_over(unmapped)),
         tool="ComfyUI",
         unmapped=unmapped,
     )
+
+
+def _left_nodes(nodes: Iterable[Node], understood: Set[Node]) -> Iterator[Parameter]:
+    for node in dict.fromkeys(nodes):
+        if node not in understood and node.kind != "FluxGuidance":
+            yield Parameter(node.kind, f"node {node.name}")
+
+
+def _as_redrawn(graph: Graph, sampling: Sampling, settings: dict[str, object]) -> dict[str, object]:
+    """Return the settings with the strength of a sampler that redraws with its last steps."""
+    part = last_steps(graph, sampling.sampler) if sampling.has_init else None
+    if part is None:
+        return settings
+    whole = {key: value for key, value in settings.items() if key not in PART_KEYS}
+    return {**whole, "steps": part[0], "denoise": part[1]}
 
 
 def _guider(graph: Graph, sampler: Node) -> tuple[Node, bool]:
@@ -285,8 +305,8 @@ def _remarks(
         remarks += _prompt_remarks(kind, prompt)
     if sampling.is_guessed:
         remarks.append(
-            "Its graph saves several pictures, and the file's name does not tell which of them it "
-            "is; the first is taken."
+            "Its graph saves several pictures, and neither the file's name nor its size tells "
+            "which of them it is; one is taken."
         )
     if networks.checkpoint:
         remarks.append(made_with_checkpoint(networks.checkpoint))

@@ -197,9 +197,11 @@ class Graph:
             node = source
 
 
-def _passing(node: Node) -> Iterable[str]:
+def _passing(nodes: Mapping[str, Node], node: Node) -> Iterable[str]:
     """Return the inputs of which a node passes on the first that is linked; none of most nodes."""
     match node.kind:
+        case "ComfySwitchNode":
+            return ("on_true" if _is_on(nodes, node.inputs.get("switch")) else "on_false",)
         case "Reroute":
             return islice(node.inputs, 1)
         case "Any Switch (rgthree)":
@@ -208,6 +210,13 @@ def _passing(node: Node) -> Iterable[str]:
             return (f"input{node.inputs.get('select')}",)
         case _:
             return ()
+
+
+def _is_on(nodes: Mapping[str, Node], value: object) -> bool:
+    """Tell whether a value is true, or a link to a node that holds one that is."""
+    link = as_list(value)
+    holder = nodes.get(str(link[0])) if len(link) == 2 else None
+    return (holder.inputs.get("value") if holder else value) is True
 
 
 def read_graph(document: Mapping[str, object]) -> Graph | None:
@@ -220,7 +229,7 @@ def read_graph(document: Mapping[str, object]) -> Graph | None:
             nodes[name] = Node(name, kind, as_object(fields.get("inputs")))
     passed: dict[str, list[object]] = {}
     for name, node in nodes.items():
-        links = (as_list(node.inputs.get(key)) for key in _passing(node))
+        links = (as_list(node.inputs.get(key)) for key in _passing(nodes, node))
         linked = (link for link in links if len(link) == 2 and str(link[0]) in nodes)
         if (link := next(linked, None)) is not None:
             passed[name] = link

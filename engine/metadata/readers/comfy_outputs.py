@@ -60,22 +60,51 @@ class Sampling:
     is_guessed: bool = False
 
 
-def find_sampling(graph: Graph, name: str = "") -> Sampling | None:
+Size = tuple[int, int]
+
+
+def find_sampling(graph: Graph, name: str = "", size: Size | None = None) -> Sampling | None:
     """Return the sampler of the saved picture; of a chain of samplers, the first.
 
-    If several pictures are saved, use the node whose prefix starts the file's `name`, else the
-    first.
+    If several pictures are saved, it is the one by the node whose prefix starts the file's `name`,
+    and which has the picture's `size`; then of those that begin with the same sampler the one with
+    the most passes.
     """
     saving = _saving(graph, name)
     for is_kind in (_is_sampler, _has_settings):
         candidates = _samplings(graph, saving, is_kind)
         if candidates:
-            differ = len({candidate.sampler.name for candidate in candidates}) > 1
-            return replace(candidates[0], is_guessed=differ)
+            return _likeliest(graph, candidates, size)
         others = _samplings(graph, list(_showing(graph, is_kind)), is_kind)
         if others:
             return others[0]
     return None
+
+
+def _likeliest(graph: Graph, candidates: list[Sampling], size: Size | None) -> Sampling:
+    fitting = [one for one in candidates if size is not None and _size(graph, one) == size]
+    fitting = fitting or candidates
+    alike = (one for one in fitting if one.sampler is fitting[0].sampler)
+    chains = {(one.sampler.name, *(node.name for node in one.later)) for one in fitting}
+    return replace(max(alike, key=lambda one: len(one.later)), is_guessed=len(chains) > 1)
+
+
+def _size(graph: Graph, sampling: Sampling) -> Size | None:
+    """Return the size that a picture has by the nodes that state one; None if they do not."""
+    if any(map(_scales, sampling.others)):
+        return None
+    last = sampling.later[-1] if sampling.later else sampling.sampler
+    for node, _ in graph.upstream(last, _STARTS, _NO_STARTS):
+        width, height = graph.value(node, "width"), graph.value(node, "height")
+        if isinstance(width, int) and isinstance(height, int):
+            return width, height
+        if _is_sampler(node) or _scales(node):
+            return None
+    return None
+
+
+def _scales(node: Node) -> bool:
+    return "scale" in node.kind.casefold()
 
 
 Kind = Callable[[Node], bool]

@@ -46,6 +46,9 @@ def find_prompt(graph: Graph, sampler: Node, role: str) -> EncodedPrompt:
         if node.kind == "ConditioningZeroOut":
             return EncodedPrompt("", None, (*others, node))
         texts = [name for name in (role, *_TEXTS) if _is_text(graph, node, name)]
+        # A node that adds words to a conditioning, as GLIGEN's boxes do, did not encode the prompt.
+        if any(graph.source(node, name) is not None for name in _CONDITIONINGS):
+            texts = []
         if node.kind == _T5_FIRST:
             texts.sort(key=lambda name: name != _T5)
         if texts:

@@ -6,16 +6,18 @@ and `ImageUpscaleWithModel` of `comfy_extras/nodes_upscale_model.py`.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import PureWindowsPath
 from typing import Any
 
 from engine.api import GenerateRequest
 from engine.api.fields import bounds_of
+from engine.api.request import RefinerChoice
 from engine.api.second_passes import LatentUpscaler, Resampling, SecondPass
 from engine.metadata.readers.comfy_graph import Graph, Node
 from engine.metadata.readers.comfy_outputs import Sampling
+from engine.metadata.readers.comfy_parts import PART_KEYS, last_steps, refining
 from engine.metadata.readers.comfy_prompts import find_prompt
 from engine.metadata.readers.comfy_settings import Networks
 from engine.metadata.readers.imported import drawn_again_with, enlarged_by, enlarged_with
@@ -37,13 +39,20 @@ _CARRIED = ("samples", "pixels", "image", "")
 _SCALE = re.compile(r"(?<!\d)([1-8])x|x([1-8])(?!\d)", re.IGNORECASE | re.ASCII)
 _USUAL_SCALE = 4
 _MOST_NODES = 16
+_NEEDED = frozenset({"seed", "steps", "cfg", "denoise", "sampler_name", "scheduler"})
+_ADVANCED = frozenset({"noise_seed", *PART_KEYS})
 
 
 @dataclass(frozen=True, slots=True)
 class SecondPasses:
-    """The second passes of a graph, sentences on what they need, and nodes not understood."""
+    """The refiner and the second passes of a graph, sentences on what they need, and what is left.
+
+    `told` are inputs of the first sampler that are understood, `others` the nodes that are not.
+    """
 
     passes: tuple[SecondPass, ...] = ()
+    refiner: RefinerChoice | None = None
+    told: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     others: tuple[Node, ...] = ()
 
@@ -93,11 +102,9 @@ class _Enlarging:
         self.fields.setdefault("upscaler", chosen.value)
 
     def _by_file(self, graph: Graph, node: Node) -> bool:
-        loader = graph.source(node, "upscale_model")
-        name = graph.value(loader, "model_name") if loader else None
-        if not isinstance(name, str) or not name:
+        file = upscaler_of(graph, node)
+        if not file:
             return False
-        file = PureWindowsPath(name).name
         found = _SCALE.search(file)
         self.scale *= int(found[1] or found[2]) if found else _USUAL_SCALE
         self.fields["upscaler"] = file
@@ -105,8 +112,15 @@ class _Enlarging:
         return True
 
 
+def upscaler_of(graph: Graph, node: Node) -> str:
+    """Return the name of the upscaler's file that a node enlarges with; empty without one."""
+    loader = graph.source(node, "upscale_model")
+    name = graph.value(loader, "model_name") if loader else None
+    return PureWindowsPath(name).name if isinstance(name, str) else ""
+
+
 def read_second_passes(graph: Graph, sampling: Sampling, first: GenerateRequest) -> SecondPasses:
-    """Return the passes of the samplers after the first; none if a request cannot express them.
+    """Return what the samplers after the first did; nothing if a request cannot express it.
 
     `first` is the request of the first one.
     """
@@ -121,24 +135,42 @@ def read_second_passes(graph: Graph, sampling: Sampling, first: GenerateRequest)
 def _read(graph: Graph, samplers: Sequence[Node], first: GenerateRequest) -> SecondPasses | None:
     if len(samplers) == 1:
         return SecondPasses()
-    if first.width is None or first.height is None:
+    refined = refining(graph, *samplers[:2])
+    if refined is None:
+        return _passes(graph, samplers, samplers[0], first)
+    found = _passes(graph, samplers[1:], samplers[0], first)
+    if found is None:
         return None
+    return replace(
+        found,
+        refiner=refined.refiner,
+        told=PART_KEYS,
+        remarks=(*refined.remarks, *found.remarks),
+    )
+
+
+def _passes(
+    graph: Graph, samplers: Sequence[Node], origin: Node, first: GenerateRequest
+) -> SecondPasses | None:
+    """Return the passes of the samplers after the first of them; `origin` began the picture."""
     passes: list[SecondPass] = []
     remarks: list[str] = []
-    size = first.width, first.height
+    if len(samplers) > 1 and (first.width is None or first.height is None):
+        return None
+    size = first.width or 0, first.height or 0
     for before, sampler in pairwise(samplers):
         enlarging = _Enlarging(size)
         nodes = _between(graph, sampler, before)
         if nodes is None or not all(enlarging.take(graph, node) for node in nodes):
             return None
-        own = _pass(graph, sampler, enlarging, first, samplers[0])
+        own = _pass(graph, sampler, enlarging, first, origin)
         if own is None:
             return None
         passes.append(own)
-        remarks += [*enlarging.remarks, *_model_remark(graph, sampler, samplers[0])]
+        remarks += [*enlarging.remarks, *_model_remark(graph, sampler, origin)]
         scaled = int(size[0] * own.scale), int(size[1] * own.scale)
         size = (own.width, own.height) if own.width and own.height else scaled
-    return SecondPasses(tuple(passes), tuple(dict.fromkeys(remarks)))
+    return SecondPasses(tuple(passes), remarks=tuple(dict.fromkeys(remarks)))
 
 
 def _between(graph: Graph, sampler: Node, before: Node) -> list[Node] | None:
@@ -156,12 +188,15 @@ def _pass(
     graph: Graph, sampler: Node, enlarging: _Enlarging, first: GenerateRequest, origin: Node
 ) -> SecondPass | None:
     """Return the second pass of a KSampler; None for another node, or values out of bounds."""
-    if (
-        not {"seed", "steps", "cfg", "denoise", "sampler_name", "scheduler"}
-        <= sampler.inputs.keys()
-    ):
+    inputs = {key: graph.value(sampler, key) for key in sampler.inputs}
+    if inputs.keys() >= _ADVANCED:
+        part = last_steps(graph, sampler)
+        if part is None:
+            return None
+        inputs |= {"steps": part[0], "denoise": part[1], "seed": inputs["noise_seed"]}
+    if not inputs.keys() >= _NEEDED:
         return None
-    values = Values({key: graph.value(sampler, key) for key in sampler.inputs})
+    values = Values(inputs)
     found = values.read(SecondPass, steps="steps", guidance="cfg", seed="seed", strength="denoise")
     found["sampler"] = sampler_of(COMFY_SAMPLERS, values.text("sampler_name") or "")
     found["schedule"] = schedule_of(COMFY_SCHEDULES, values.text("scheduler") or "")

@@ -43,6 +43,8 @@ _SCHEDULE_NODES = {
     "PolyexponentialScheduler": "polyexponential",
     "BetaSamplingScheduler": "beta",
     "AlignYourStepsScheduler": "align_your_steps",
+    # Evenly spaced times, whose shift by size and steps every schedule of FLUX.2 has here.
+    "Flux2Scheduler": "simple",
 }
 _UNDERSTOOD_SIGMAS = frozenset({*_SCHEDULE_NODES, "BasicScheduler"})
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.comfy import import_graph
 from engine.metadata.readers.imported import ImportedRequest
-from engine.metadata.texts import FILE_NAME, TextChunk
+from engine.metadata.texts import TextChunk
 
 _MARK = re.compile(r"workflow:\s*(?={)", re.IGNORECASE)
 _OFF, _BYPASSED = 2, 4
@@ -59,9 +59,8 @@ _CONTROLS: Mapping[str, tuple[str, ...]] = {
 
 def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """Return the request of a workflow; None if there is none with a known sampler."""
-    name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
-        imported = import_graph(_graph(workflow_of(chunk)), name)
+        imported = import_graph(_graph(workflow_of(chunk)), texts)
         if imported is not None:
             remark = (
                 "It holds a workflow, not the graph that was run: what was set by chance or "

@@ -396,7 +396,17 @@ def test_changes_of_the_finished_picture_give_a_warning(tmp_path: Path) -> None:
         n41=node("UpscaleModelLoader", model_name="4x.pth"),
         n9=node("SaveImage", filename_prefix="x", images=["40", 0]),
     )
-    assert "Not taken over: ImageUpscaleWithModel." in read(tmp_path, graph).warnings
+    sharpened = with_nodes(
+        graph,
+        n42=node("ImageSharpen", image=["40", 0], alpha=1.0),
+        n9=node("SaveImage", filename_prefix="x", images=["42", 0]),
+    )
+    found = read(tmp_path, sharpened)
+    assert found.warnings[1:] == (
+        'It was enlarged with "4x.pth" after it was made; use Upscale on the picture for that.',
+        "Not taken over: ImageSharpen.",
+    )
+    assert read(tmp_path, graph).unmapped == ()
 
 
 def test_the_sampler_that_leads_to_the_saved_picture_counts(tmp_path: Path) -> None:
@@ -772,8 +782,8 @@ def saving_two(first: str, second: str) -> Graph:
 
 
 GUESSED = (
-    "Its graph saves several pictures, and the file's name does not tell which of them it is; "
-    "the first is taken."
+    "Its graph saves several pictures, and neither the file's name nor its size tells which of "
+    "them it is; one is taken."
 )
 
 
@@ -1201,3 +1211,47 @@ def test_perturbed_attention_of_the_extension_is_taken_over(tmp_path: Path) -> N
     assert reading().request.guidance_options == GuidanceOptions(pag_scale=3.0)
     for inputs in ({"sigma_start": 5.4}, {"unet_block": "output"}, {"rescale": 0.5}):
         assert reading(**inputs).warnings[-1] == "Not taken over: PerturbedAttention."
+
+
+def test_words_of_boxes_are_not_the_prompt(tmp_path: Path) -> None:
+    box = node(
+        "GLIGENTextBoxApply", conditioning_to=["6", 0], clip=["4", 1], text="a sun", width=64
+    )
+    graph = with_inputs(with_nodes(TEXT_TO_PICTURE, n20=box), "3", positive=["20", 0])
+    found = read(tmp_path, graph)
+    assert found.request.prompt == "a red house, (sea:1.2)"
+    assert found.warnings[-1] == "Not taken over: GLIGENTextBoxApply."
+
+
+@pytest.mark.parametrize(
+    ("value", "steps"), [(True, 4), (["62", 0], 4), (False, 30), (["9", 0], 30)]
+)
+def test_a_switch_passes_on_the_input_that_it_chooses(
+    tmp_path: Path, value: object, steps: int
+) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n60=node("PrimitiveInt", value=30),
+        n61=node("PrimitiveInt", value=4),
+        n62=node("PrimitiveBoolean", value=True),
+        n63=node("ComfySwitchNode", switch=value, on_false=["60", 0], on_true=["61", 0]),
+    )
+    assert read(tmp_path, with_inputs(graph, "3", steps=["63", 0])).request.steps == steps
+
+
+def test_what_happened_to_an_unused_negative_prompt_is_not_told(tmp_path: Path) -> None:
+    graph = with_nodes(TEXT_TO_PICTURE, n20=node("ConditioningZeroOut", conditioning=["6", 0]))
+    graph = with_inputs(graph, "3", negative=["20", 0])
+    assert "Not taken over: ConditioningZeroOut." in read(tmp_path, graph).warnings
+    assert read(tmp_path, with_inputs(graph, "3", cfg=1.0)).unmapped == ()
+
+
+def test_flux_2s_scheduler_is_read(tmp_path: Path) -> None:
+    graph = with_nodes(
+        CUSTOM,
+        n16=node("KSamplerSelect", sampler_name="euler"),
+        n17=node("Flux2Scheduler", steps=4, width=512, height=768),
+    )
+    found = read(tmp_path, graph)
+    assert (found.request.schedule, found.request.steps) == ("simple", 4)
+    assert found.unmapped == ()
