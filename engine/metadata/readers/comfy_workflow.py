@@ -1,9 +1,8 @@
 """Pictures that hold only ComfyUI's workflow, which is converted to the graph.
 
-A workflow has values without names, in the order of a class' controls; those of ComfyUI's own
-classes are known (`nodes.py`, `nodes_custom_sampler.py` of 0.3). Muted nodes are left out, and a
-bypassed node passes on its input of the same type, as in `graphToPrompt`; so do nodes that are in
-the window alone: reroutes, and KJNodes' that set and get a value by name.
+A workflow has values without names, in the order of a class' controls. Muted nodes are left out,
+and a bypassed node passes on its input of the same type, as in `graphToPrompt`; so do nodes that
+are in the window alone: reroutes, and KJNodes' that set and get a value by name.
 """
 
 import re
@@ -12,49 +11,21 @@ from dataclasses import dataclass, replace
 
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.comfy import import_graph
+from engine.metadata.readers.comfy_subgraphs import (
+    BYPASSED,
+    OFF,
+    expanded,
+    named_values,
+    widget_names,
+)
+from engine.metadata.readers.comfy_widgets import CONTROLS
 from engine.metadata.readers.imported import ImportedRequest
 from engine.metadata.texts import TextChunk
 
 _MARK = re.compile(r"workflow:\s*(?={)", re.IGNORECASE)
-_OFF, _BYPASSED = 2, 4
 _MAX_HOPS = 64
 _REROUTES = frozenset({"Reroute", "Reroute (rgthree)"})
 _SETTERS = {"GetNode": "SetNode", "easy getNode": "easy setNode"}
-_SEEDED = ("control_after_generate", "steps", "cfg", "sampler_name", "scheduler")
-_SIZE = ("width", "height", "batch_size")
-_CONTROLS: Mapping[str, tuple[str, ...]] = {
-    "KSampler": ("seed", *_SEEDED, "denoise"),
-    "KSamplerAdvanced": (
-        "add_noise", "noise_seed", *_SEEDED, "start_at_step", "end_at_step",
-        "return_with_leftover_noise",
-    ),
-    "CLIPTextEncode": ("text",),
-    "CLIPTextEncodeSDXL": (
-        "width", "height", "crop_w", "crop_h", "target_width", "target_height", "text_g", "text_l",
-    ),
-    "CLIPTextEncodeFlux": ("clip_l", "t5xxl", "guidance"),
-    "FluxGuidance": ("guidance",),
-    "DualCLIPLoader": ("clip_name1", "clip_name2", "type"),
-    "EmptyLatentImage": _SIZE,
-    "EmptySD3LatentImage": _SIZE,
-    "CheckpointLoaderSimple": ("ckpt_name",),
-    "UNETLoader": ("unet_name", "weight_dtype"),
-    "VAELoader": ("vae_name",),
-    "LoraLoader": ("lora_name", "strength_model", "strength_clip"),
-    "LoraLoaderModelOnly": ("lora_name", "strength_model"),
-    "CLIPSetLastLayer": ("stop_at_clip_layer",),
-    "RescaleCFG": ("multiplier",),
-    "ModelSamplingDiscrete": ("sampling", "zsnr"),
-    "SaveImage": ("filename_prefix",),
-    "LoadImage": ("image", "upload"),
-    "LatentUpscale": ("upscale_method", "width", "height", "crop"),
-    "RandomNoise": ("noise_seed", "control_after_generate"),
-    "KSamplerSelect": ("sampler_name",),
-    "BasicScheduler": ("scheduler", "steps", "denoise"),
-    "KarrasScheduler": ("steps", "sigma_max", "sigma_min", "rho"),
-    "CFGGuider": ("cfg",),
-    "PrimitiveNode": ("value",),
-}  # fmt: skip
 
 
 def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
@@ -88,23 +59,22 @@ class _Link:
 
 
 def _graph(workflow: Mapping[str, object]) -> Mapping[str, object]:
+    workflow = expanded(workflow)
     nodes = {
         str(fields["id"]): fields
         for value in as_list(workflow.get("nodes"))
         if "id" in (fields := as_object(value))
     }
     links = {
-        parts[0]: _Link(str(parts[1]), parts[2])
-        for value in as_list(workflow.get("links"))
-        if len(parts := as_list(value)) >= 5
-        and isinstance(parts[0], int)
-        and isinstance(parts[2], int)
+        str(number): _Link(str(node), output)
+        for number, node, output in map(as_list, as_list(workflow.get("links")))
+        if isinstance(output, int)
     }
     passed = _passed_on(nodes)
     return {
         name: {"class_type": fields.get("type"), "inputs": _inputs(fields, nodes, links, passed)}
         for name, fields in nodes.items()
-        if fields.get("mode") not in (_OFF, _BYPASSED) and name not in passed
+        if fields.get("mode") not in (OFF, BYPASSED) and name not in passed
     }
 
 
@@ -114,14 +84,15 @@ Nodes = Mapping[str, Mapping[str, object]]
 def _inputs(
     fields: Mapping[str, object],
     nodes: Nodes,
-    links: Mapping[int, _Link],
+    links: Mapping[str, _Link],
     passed: Mapping[str, object],
 ) -> object:
-    controls = _CONTROLS.get(str(fields.get("type")), ())
+    controls = CONTROLS.get(str(fields.get("type")), ())
     values = fields.get("widgets_values")
     # Some classes name their values.
     inputs: dict[str, object] = dict(as_object(values))
     inputs |= zip(controls, as_list(values), strict=False)
+    inputs |= named_values(widget_names(fields), as_list(values))
     for value in as_list(fields.get("inputs")):
         entry = as_object(value)
         link = _resolved(entry.get("link"), nodes, links, passed)
@@ -131,18 +102,18 @@ def _inputs(
 
 
 def _resolved(
-    number: object, nodes: Nodes, links: Mapping[int, _Link], passed: Mapping[str, object]
+    number: object, nodes: Nodes, links: Mapping[str, _Link], passed: Mapping[str, object]
 ) -> _Link | None:
     """Return the origin of a link, followed through nodes that pass it on."""
     for _ in range(_MAX_HOPS):
-        link = links.get(number) if isinstance(number, int) else None
+        link = links.get(number) if isinstance(number, str) else None
         source = nodes.get(link.node) if link else None
-        if link is None or source is None or source.get("mode") == _OFF:
+        if link is None or source is None or source.get("mode") == OFF:
             return None
         if link.node in passed:
             number = passed[link.node]
             continue
-        if source.get("mode") != _BYPASSED:
+        if source.get("mode") != BYPASSED:
             return link
         outputs = as_list(source.get("outputs"))
         kind = (
