@@ -1,7 +1,8 @@
-"""Text hidden in the lowest bits of a picture's alpha channel. Decodes pixels, within bounds.
+"""Text hidden in the lowest bits of a picture's pixels, which are decoded within bounds.
 
-Format: "stealth pnginfo" as in `nai_meta.py` of NovelAI/novelai-image-metadata and SwarmUI's
-`MetadataHelper.cs`. Bits run down the columns, the first column first: a mark of 15 characters, the
+Format: "stealth pnginfo" as in `nai_meta.py` of NovelAI/novelai-image-metadata, SwarmUI's
+`MetadataHelper.cs` and `stealth_infotext.py` of reForge. Bits run down the columns, the first
+column first, those of alpha or those of red, green and blue in turn: a mark of 15 characters, the
 number of bits that follow (32 bits, big-endian), and the text, compressed by gzip if the mark says
 so.
 """
@@ -10,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.metadata.json_text import parse_object
 from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
@@ -17,12 +19,19 @@ from engine.metadata.texts import TextChunk
 from engine.metadata.webp import is_webp
 from engine.regular_file import open_regular
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 MAX_PIXELS = 16_000_000
-_PACKED, _PLAIN = b"stealth_pngcomp", b"stealth_pnginfo"
-_HEAD_BYTES = len(_PACKED) + 4
+# The marks by the channels that hold a text, and whether it is compressed.
+_MARKS = {
+    "A": {b"stealth_pngcomp": True, b"stealth_pnginfo": False},
+    "RGB": {b"stealth_rgbcomp": True, b"stealth_rgbinfo": False},
+}
+_HEAD_BYTES = 15 + 4
 _MAX_BYTES, _MAX_TEXT_BYTES = 1 << 20, 4 << 20
 _GZIP = 31
-_RGBA, _WEBP_ALPHA = 6, 0x10
+_COLOURS, _WEBP_ALPHA = (2, 6), 0x10
 # Maps each value to its lowest bit, as black or white, which Pillow packs.
 _LOWEST_BIT = [255 * (value & 1) for value in range(256)]
 
@@ -33,43 +42,56 @@ def read_stealth(path: Path) -> tuple[TextChunk, ...]:
     A JSON object gives one text per entry, like NovelAI's PNG chunks; any other text gets the
     keyword "parameters".
     """
-    bits = _alpha_bits(path)
-    head = bits[:_HEAD_BYTES]
-    if len(head) < _HEAD_BYTES or head[:-4] not in (_PACKED, _PLAIN):
+    if not _may_hide(path):
         return ()
-    (count,) = struct.unpack(">I", head[-4:])
-    data = bits[_HEAD_BYTES : _HEAD_BYTES + count // 8]
-    if len(data) != count // 8:
-        return ()
-    text = _unpack(data) if head[:-4] == _PACKED else data
-    return tuple(_texts(text.decode("utf-8", "replace")))
-
-
-def _alpha_bits(path: Path) -> bytes:
-    """Return the lowest bits of the alpha channel, eight per byte; empty without alpha."""
-    if not _has_alpha(path):
-        return b""
     # Only this function decodes pixels, so only its callers load the decoder.
-    from PIL import Image
-
     from engine.metadata.opening import PictureFault, open_picture
 
     try:
         with open_picture(path, ("PNG", "WEBP"), MAX_PIXELS) as image:
-            if image.mode != "RGBA":
-                return b""
-            alpha = image.getchannel("A").transpose(Image.Transpose.TRANSPOSE).tobytes()
+            if image.mode not in ("RGB", "RGBA"):
+                return ()
+            alpha = _hidden(image.getchannel("A"), "A") if image.mode == "RGBA" else b""
+            text = alpha or _hidden(image.convert("RGB"), "RGB")
     except PictureFault:
+        return ()
+    return tuple(_texts(text.decode("utf-8", "replace")))
+
+
+def _hidden(image: "Image", channels: str) -> bytes:
+    """Return the text in the lowest bits of a picture of these channels; empty if there is none."""
+    head = _bits(image, _HEAD_BYTES)
+    is_packed = _MARKS[channels].get(head[:-4])
+    if is_packed is None:
         return b""
-    count = min(len(alpha), 8 * (_HEAD_BYTES + _MAX_BYTES)) // 8 * 8
-    if not count:
+    (count,) = struct.unpack(">I", head[-4:])
+    if count > 8 * _MAX_BYTES:
         return b""
-    row = Image.frombytes("L", (count, 1), alpha[:count])
+    data = _bits(image, _HEAD_BYTES + count // 8)[_HEAD_BYTES:]
+    if len(data) != count // 8:
+        return b""
+    return _unpack(data) if is_packed else data
+
+
+def _bits(image: "Image", count: int) -> bytes:
+    """Return the first lowest bits, eight to each of `count` bytes, fewer of a small picture."""
+    from PIL import Image
+
+    columns = -(-8 * count // (image.height * len(image.getbands())))
+    part = image.crop((0, 0, min(columns, image.width), image.height))
+    values = part.transpose(Image.Transpose.TRANSPOSE).tobytes()
+    length = min(len(values) // 8, count)
+    if not length:
+        return b""
+    row = Image.frombytes("L", (8 * length, 1), values[: 8 * length])
     return row.point(_LOWEST_BIT, "1").tobytes()
 
 
-def _has_alpha(path: Path) -> bool:
-    """True if a file's header is that of a PNG or WebP with alpha and not too many pixels."""
+def _may_hide(path: Path) -> bool:
+    """Tell whether a file's header is that of a PNG in colours, or of a WebP with alpha.
+
+    False for too many pixels.
+    """
     try:
         with open_regular(path) as file:
             head = file.read(30)
@@ -79,7 +101,7 @@ def _has_alpha(path: Path) -> bool:
         return False
     if head.startswith(PNG_SIGNATURE):
         width, height, _, colours = struct.unpack_from(">IIBB", head, 16)
-        return colours == _RGBA and width * height <= MAX_PIXELS
+        return colours in _COLOURS and width * height <= MAX_PIXELS
     if not is_webp(head):
         return False
     if head[12:16] == b"VP8X":

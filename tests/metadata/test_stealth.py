@@ -1,4 +1,4 @@
-"""Text in the lowest bits of alpha: written as NovelAI does, damaged, and beyond the bounds."""
+"""Text in the lowest bits of pixels: written as tools do, damaged, and beyond the bounds."""
 
 import gzip
 import io
@@ -136,9 +136,26 @@ def test_garbage_is_read_or_not(tmp_path: Path, cut: int, junk: bytes) -> None:
         assert all(text_chunk.keyword for text_chunk in read_stealth(path))
 
 
-def test_pictures_without_alpha_do_not_load_the_decoder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_in_red_green_and_blue_is_read(tmp_path: Path, mode: str, *, packed: bool) -> None:
+    """As reForge's `stealth_infotext.py` writes it with "RGB": three bits to each pixel."""
+    text = b"a cat\nSteps: 7, Sampler: Euler, Seed: 1"
+    mark = b"stealth_rgbcomp" if packed else b"stealth_rgbinfo"
+    content = hidden(gzip.compress(text) if packed else text, mark)
+    bits = np.unpackbits(np.frombuffer(content, np.uint8))
+    columns = np.full(3 * WIDTH * HEIGHT, 0xC8, np.uint8)
+    columns[: len(bits)] |= bits
+    pixels = columns.reshape(WIDTH, HEIGHT, 3).swapaxes(0, 1)
+    path = tmp_path / "a.png"
+    Image.fromarray(np.ascontiguousarray(pixels)).convert(mode).save(path)
+    assert read_stealth(path) == (TextChunk("parameters", text.decode()),)
+    assert read_request(path).request.steps == 7
+
+
+def test_pictures_without_colours_do_not_load_the_decoder(tmp_path: Path) -> None:
     file = io.BytesIO()
-    Image.new("RGB", (8, 8)).save(file, "PNG")
+    Image.new("L", (8, 8)).save(file, "PNG")
     path = tmp_path / "a.png"
     path.write_bytes(file.getvalue())
     code = (
