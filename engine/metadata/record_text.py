@@ -35,6 +35,8 @@ _TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_b
 _MODEL_HASH_DIGITS = 10
 # Of the SHA-256 of the tensors; `extensions-builtin/Lora/network.py`.
 _LORA_HASH_DIGITS = 12
+# Words in the names of models like Flux.1 that take no guidance as an input.
+_WITHOUT_GUIDANCE = ("schnell", "klein", "chroma")
 _SAFETENSORS = (".safetensors", ".sft")
 # The methods without a file by AUTOMATIC1111's names.
 _UPSCALE_METHODS = {Resampling.LANCZOS.value: "Lanczos", Resampling.AREA.value: "Nearest"}
@@ -47,7 +49,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
     """Return the record as prompts and pairs; some values are only in the record itself."""
     request = record.request
     pairs = (
-        *_main(request, record.checkpoint_sha256),
+        *_main(request, record),
         *_seeds(request),
         ("Denoising strength", _strength(request)),
         ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
@@ -128,19 +130,34 @@ def _lora_hashes(loras: Iterable[LoraReport]) -> Iterator[str]:
 Pairs = Iterator[tuple[str, str | None]]
 
 
-def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
+def _takes_guidance(record: GenerationRecord) -> bool:
+    """Tell whether the guidance is an input of the denoiser, as it is of all Flux.1 but schnell.
+
+    A record of another tool's picture has no family; there the model's name tells.
+    """
+    files = record.request.components.denoiser, record.request.checkpoint
+    name = weights_name(next(filter(None, files), "")).casefold()
+    is_flux = record.family == "flux" if record.family else "flux" in name
+    return is_flux and not any(word in name for word in _WITHOUT_GUIDANCE)
+
+
+def _names_two_scales(record: GenerationRecord) -> bool:
+    return record.request.guidance_options.true_cfg != 1 or _takes_guidance(record)
+
+
+def _main(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
+    sha256 = record.checkpoint_sha256
     yield "Steps", str(request.steps)
     # AUTOMATIC1111 has a separate setting for UniPC's B(h).
     is_bh2 = request.sampler is SamplerName.UNIPC_BH2
     yield "Sampler", (SamplerName.UNIPC if is_bh2 else request.sampler).label
     yield "Schedule type", request.schedule.label
-    true_cfg = request.guidance_options.true_cfg
-    if true_cfg == 1:
-        yield "CFG scale", number_text(request.guidance)
-    else:
-        # Forge's names for the two scales.
-        yield "CFG scale", number_text(true_cfg)
+    if _names_two_scales(record):
+        # Forge's names.
+        yield "CFG scale", number_text(request.guidance_options.true_cfg)
         yield "Distilled CFG Scale", number_text(request.guidance)
+    else:
+        yield "CFG scale", number_text(request.guidance)
     image_guidance = request.guidance_options.image_guidance
     yield "Image CFG scale", None if image_guidance is None else number_text(image_guidance)
     yield "Seed", str(request.seed)
@@ -208,8 +225,7 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
     name = hires.upscaler if is_latent else PureWindowsPath(hires.upscaler).stem
     yield "Hires upscaler", method or name
     # Forge's keys, as for the first pass.
-    is_true = request.guidance_options.true_cfg == 1
-    scale = "Hires CFG Scale" if is_true else "Hires Distilled CFG Scale"
+    scale = "Hires Distilled CFG Scale" if _names_two_scales(record) else "Hires CFG Scale"
     yield scale, None if hires.guidance is None else number_text(hires.guidance)
 
 

@@ -122,6 +122,33 @@ def test_our_text_tells_the_guidance_that_flux_takes_in_a_second_pass() -> None:
     assert found.second_passes == (second,)
 
 
+@pytest.mark.parametrize(
+    ("family", "file", "scales"),
+    [
+        ("flux", "pretty.safetensors", ("1", "3.5", "2.5")),
+        ("flux", "flux1-schnell.safetensors", ("3.5", None, None)),
+        ("chroma", "flux-chroma.safetensors", ("3.5", None, None)),
+        ("sdxl", "flux-look.safetensors", ("3.5", None, None)),
+        ("", "Flux1-dev-Q4_0.gguf", ("1", "3.5", "2.5")),
+        ("", "dream.safetensors", ("3.5", None, None)),
+    ],
+)
+def test_our_text_tells_guidance_that_is_an_input_as_forge_does(
+    family: str, file: str, scales: tuple[str | None, ...]
+) -> None:
+    """Forge's `create_infotext` names it beside the scale of CFG, which is usually 1."""
+    second = SecondPass(guidance=2.5)
+    request = msgspec.structs.replace(
+        PLAIN.request, guidance=3.5, checkpoint=f"/models/{file}", second_passes=(second,)
+    )
+    info = record_infotext(msgspec.structs.replace(PLAIN, family=family, request=request))
+    keys = ("CFG scale", "Distilled CFG Scale", "Hires Distilled CFG Scale")
+    assert tuple(map(info.get, keys)) == scales
+    found = import_infotext(info).request
+    assert (found.guidance, found.guidance_options.true_cfg) == (3.5, 1.0)
+    assert found.second_passes == (second,)
+
+
 def test_our_text_names_the_files_of_a_second_pass() -> None:
     second = SecondPass(upscaler="/models/4x-Ultra.pth", checkpoint="/models/soft.safetensors")
     request = msgspec.structs.replace(PLAIN.request, second_passes=(second,))
