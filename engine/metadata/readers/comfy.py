@@ -49,6 +49,7 @@ from engine.metadata.readers.guidance import (
 )
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
+    MADE_WITH_REFERENCES,
     ImportedRequest,
     enlarged_afterwards,
     left_over,
@@ -63,6 +64,8 @@ from engine.metadata.size_text import read_size
 from engine.metadata.texts import FILE_NAME, FILE_SIZE, TextChunk
 
 _MAX_BATCH = 4096
+# The node that shows Flux.1 Kontext, FLUX.2 and others a picture (`nodes_edit_model.py`).
+_REFERENCE = "ReferenceLatent"
 # `nodes_images.py` writes a label before the JSON in EXIF data; Save Image Extended writes it with
 # a capital letter.
 _MARK = re.compile(r"prompt:\s*(?={)", re.IGNORECASE)
@@ -147,6 +150,8 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     enlarged = {node: file for node in sampling.others if (file := upscaler_of(graph, node))}
     told = _remarks(values, sampling, networks, (positive, negative))
     told += tuple(map(enlarged_afterwards, enlarged.values()))
+    if any(node.kind == _REFERENCE for node in positive.others):
+        told += (MADE_WITH_REFERENCES,)
     remarks = (*controls.remarks, *told, *seconds.remarks)
     nodes = (*prompting, *networks.others, *others, *sampling.others, *seconds.others)
     understood = controls.nodes | enlarged.keys()
@@ -161,7 +166,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
 
 def _left_nodes(nodes: Iterable[Node], understood: Set[Node]) -> Iterator[Parameter]:
     for node in dict.fromkeys(nodes):
-        if node not in understood and node.kind != "FluxGuidance":
+        if node not in understood and node.kind not in ("FluxGuidance", _REFERENCE):
             yield Parameter(node.kind, f"node {node.name}")
 
 

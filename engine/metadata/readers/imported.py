@@ -106,6 +106,7 @@ def drawn_alike(sampler: str, label: str) -> str:
 
 
 MADE_FROM_A_PICTURE = "It was made from another picture, which is not in the file."
+MADE_WITH_REFERENCES = "It was made with reference pictures, which are not in the file."
 
 
 def left_over(pairs: Iterable[Parameter]) -> tuple[str, ...]:

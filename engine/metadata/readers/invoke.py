@@ -5,7 +5,7 @@ After `invocations/metadata.py` (CoreMetadataInvocation) and, for "sd-metadata" 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -31,6 +31,7 @@ from engine.metadata.readers.invoke_controls import (
     invoke_control_remarks,
     invoke_controls,
     invoke_image_prompts,
+    invoke_reference_remarks,
 )
 from engine.metadata.readers.invoke_upscales import with_high_resolution, with_upscaling
 from engine.metadata.readers.loras import chosen, lora_choice
@@ -42,8 +43,26 @@ _DESCRIPTIVE = (
     "app_version", "generation_mode", "rand_device", "model", "loras", "vae", "board_id", "type",
     "imported_app_version", "init_image", "orig_hash",
     "postprocessing", "init_mask", "threshold", "sampler",
+    "t5_encoder", "clip_embed_model", "qwen3_encoder", "qwen3_source", "mistral_encoder",
 )  # fmt: skip
+# Keys that count if the first of them has another value.
+_SWITCHED: tuple[tuple[object, tuple[str, ...]], ...] = (
+    ("off", ("dype_preset",)),
+    ("auto", ("z_image_shift",)),
+    (False, ("z_image_seed_variance_enabled", "z_image_seed_variance_strength",
+             "z_image_seed_variance_randomize_percent")),
+    (False, ("hidiffusion", "hidiffusion_raunet", "hidiffusion_window_attn",
+             "hidiffusion_t1_ratio", "hidiffusion_t2_ratio")),
+)  # fmt: skip
+# Models of rectified flow, and those whose scale of strengths `getDenoisingStartAndEnd` bends, so
+# that 0.75 is most of the run.
+_FLOWS = frozenset({"flux", "flux2", "sd-3", "z-image"})
+_BENT, _EXPONENT = frozenset({"flux", "flux2", "sd-3"}), 0.2
 _KARRAS = "_k"
+# The texts of SDXL's second encoder, and the prompts.
+_STYLES = (
+    ("positive_style_prompt", "positive_prompt"), ("negative_style_prompt", "negative_prompt"),
+)  # fmt: skip
 # Words in square brackets are the negative prompt of versions before 3.
 _BRACKETED = re.compile(r"\[([^\[\]]++)\]")
 _SWITCH = re.compile(r"(?:^|\s)-([A-Za-z])\s*(\S{1,64})")
@@ -70,11 +89,10 @@ def from_invoke(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 def _import(fields: Mapping[str, object]) -> ImportedRequest:
     values = Values(fields)
-    values.skip(*_DESCRIPTIVE, *CONTROL_KEYS)
-    sampler, schedule = _sampler(values)
+    values.skip(*_DESCRIPTIVE, *CONTROL_KEYS, *_idle(fields))
+    base = _base(fields.get("model"))
+    sampler, schedule = _sampler(values, flows=base in _FLOWS)
     width, height = values.sides("width", "height")
-    least, most = bounds_of(GenerateRequest, "clip_skip")
-    skipped = values.integer("clip_skip", least - 1, most - 1)
     request = GenerateRequest(
         **values.read(
             GenerateRequest,
@@ -83,14 +101,13 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
             steps="steps",
             guidance="cfg_scale",
             seed="seed",
-            strength="strength",
         ),
+        strength=_strength(values, base),
         width=width,
         height=height,
         sampler=sampler,
         schedule=schedule,
-        # InvokeAI counts the skipped layers.
-        clip_skip=None if skipped is None else skipped + 1,
+        clip_skip=_clip_skip(values),
         convention=_convention(fields.get("rand_device")),
         guidance_options=GuidanceOptions(
             **values.read(GuidanceOptions, rescale="cfg_rescale_multiplier")
@@ -110,16 +127,58 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
     return values.imported(request, remarks, "InvokeAI")
 
 
-def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
+def _idle(fields: Mapping[str, object]) -> Iterator[str]:
+    """Yield the keys that say nothing: of what is off, and texts that the prompts say again."""
+    for off, keys in _SWITCHED:
+        if fields.get(keys[0]) == off:
+            yield from keys
+    for style, prompt in _STYLES:
+        if fields.get(style) == fields.get(prompt):
+            yield style
+
+
+def _clip_skip(values: Values) -> int | None:
+    """Return the clip skip; InvokeAI counts the skipped layers."""
+    least, most = bounds_of(GenerateRequest, "clip_skip")
+    skipped = values.integer("clip_skip", least - 1, most - 1)
+    return None if skipped is None else skipped + 1
+
+
+def _base(model: object) -> str:
+    """Return the kind of a model, under "base" in version 4 and "base_model" in version 3."""
+    fields = as_object(model)
+    return str(fields.get("base") or fields.get("base_model"))
+
+
+def _strength(values: Values, base: str) -> float | None:
+    """Return the share of the run of a picture that was redrawn.
+
+    The setting "optimized denoising", which is on unless a person turns it off, is not in the file.
+    """
+    stated = values.strength("strength")
+    if stated is None or base not in _BENT:
+        return stated
+    if "fill" in (_name(values.get("model")) or "").casefold():
+        return 1.0
+    share = stated**_EXPONENT
+    values.warnings.append(
+        f"Its strength of {stated:g} is by InvokeAI's scale for this kind of model: {share:.3g} "
+        "here."
+    )
+    return share
+
+
+def _sampler(values: Values, *, flows: bool) -> tuple[SamplerName | None, ScheduleName | None]:
     """Return the sampler and schedule of a diffusers scheduler's name.
 
-    DDIM and PNDM visit every n-th timestep, the others evenly spaced ones or Karras' schedule.
+    Those of rectified flow have evenly spaced times. DDIM and PNDM visit every n-th timestep, the
+    others evenly spaced ones or Karras' schedule.
     """
     name = values.text("scheduler")
     if name is None:
         return None, None
     sampler = sampler_of(INVOKE_SAMPLERS, name)
-    schedule = ScheduleName.NORMAL
+    schedule = ScheduleName.SIMPLE if flows else ScheduleName.NORMAL
     if name in ("ddim", "pndm", "plms"):
         schedule = ScheduleName.DDIM
     if sampler is None and name.endswith(_KARRAS):
@@ -181,7 +240,7 @@ def _remarks(fields: Mapping[str, object], request: GenerateRequest) -> tuple[st
         remarks.append(MADE_FROM_A_PICTURE)
     if request.controls or request.image_prompts:
         remarks.append(PICTURES_MISSING)
-    remarks += invoke_control_remarks(fields)
+    remarks += (*invoke_control_remarks(fields), *invoke_reference_remarks(fields))
     if isinstance(device, str) and not device.startswith(("cpu", "cuda")):
         remarks.append("Its noise is that of a card of another kind; the picture will differ.")
     return tuple(remarks)

@@ -14,12 +14,15 @@ from engine.api.control import MAX_CONTROLS, ControlLayer, ControlMode, ControlR
 from engine.api.image_prompts import MAX_IMAGE_PROMPTS, AdapterBlocks, ImagePrompt
 from engine.metadata.json_text import as_list, as_object
 from engine.metadata.readers.controls import span_of, within_bounds
+from engine.metadata.readers.imported import MADE_WITH_REFERENCES, plain
 from engine.metadata.readers.named_files import file_name, hash_digits
 
 KEYS = ("controlnets", "t2iAdapters", "ipAdapters", "canvas_v2_metadata", "ref_images")
-# Those of Stable Diffusion; a control LoRA there is one for Flux.
+# Others are told: a control LoRA for Flux, and controls of single families.
 _CANVAS_KINDS = frozenset({"controlnet", "t2i_adapter"})
 _UNBALANCED = "unbalanced"
+# Kinds of reference images: those that Flux.1 Kontext, FLUX.2 and others see, and Flux.1 Redux'.
+_SHOWN, _REDUX = "_reference_image", "flux_redux"
 _MODES = MappingProxyType({"more_prompt": ControlMode.PROMPT, "more_control": ControlMode.CONTROL})
 _RESIZES = MappingProxyType(
     {
@@ -65,9 +68,31 @@ def invoke_control_remarks(fields: Mapping[str, object]) -> tuple[str, ...]:
             if layer.get("isEnabled") is not False
         ),
     )
-    if _UNBALANCED not in modes:
-        return ()
-    return (f'The control mode "{_UNBALANCED}" is not available; "balanced" is used.',)
+    told = [f'A control layer of the kind "{kind}" is not taken over.' for kind in _others(fields)]
+    if _UNBALANCED in modes:
+        told.append(f'The control mode "{_UNBALANCED}" is not available; "balanced" is used.')
+    return tuple(told)
+
+
+def _others(fields: Mapping[str, object]) -> dict[str, None]:
+    """Return the kinds of the canvas' layers that no request has."""
+    canvas = as_object(fields.get("canvas_v2_metadata"))
+    layers = (one for one in map(as_object, as_list(canvas.get("controlLayers"))) if _is_on(one))
+    kinds = (as_object(layer.get("controlAdapter")).get("type") for layer in layers)
+    return dict.fromkeys(plain(str(kind)) for kind in kinds if kind not in _CANVAS_KINDS)
+
+
+def _is_on(entity: Mapping[str, object]) -> bool:
+    return entity.get("isEnabled") is not False
+
+
+def invoke_reference_remarks(fields: Mapping[str, object]) -> tuple[str, ...]:
+    """Return remarks about reference images that no IP-Adapter reads."""
+    kinds = {str(config.get("type")) for config in _reference_configs(fields)}
+    told = [MADE_WITH_REFERENCES] if any(kind.endswith(_SHOWN) for kind in kinds) else []
+    if _REDUX in kinds:
+        told.append("It was led by pictures with Redux, which is not available.")
+    return tuple(told)
 
 
 def _adapters(fields: Mapping[str, object]) -> Iterator[ImagePrompt]:
@@ -120,16 +145,21 @@ def _canvas_layers(fields: Mapping[str, object]) -> Iterator[ControlLayer]:
         )
 
 
-def _references(fields: Mapping[str, object]) -> Iterator[ImagePrompt]:
-    """Yield the reference images that an IP-Adapter reads.
+def _reference_configs(fields: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """Yield the settings of the reference images that are on.
 
     They were of the canvas until version 6, which lists them apart.
     """
     canvas = as_object(fields.get("canvas_v2_metadata"))
     listed = as_list(fields.get("ref_images")) or as_list(canvas.get("referenceImages"))
-    for reference in map(as_object, listed):
-        adapter = as_object(reference.get("config") or reference.get("ipAdapter"))
-        if reference.get("isEnabled") is False or adapter.get("type") != "ip_adapter":
+    for reference in filter(_is_on, map(as_object, listed)):
+        yield as_object(reference.get("config") or reference.get("ipAdapter"))
+
+
+def _references(fields: Mapping[str, object]) -> Iterator[ImagePrompt]:
+    """Yield the reference images that an IP-Adapter reads."""
+    for adapter in _reference_configs(fields):
+        if adapter.get("type") != "ip_adapter":
             continue
         yield ImagePrompt(
             image="",

@@ -1255,3 +1255,16 @@ def test_flux_2s_scheduler_is_read(tmp_path: Path) -> None:
     found = read(tmp_path, graph)
     assert (found.request.schedule, found.request.steps) == ("simple", 4)
     assert found.unmapped == ()
+
+
+def test_pictures_that_are_seen_are_told(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n10=node("LoadImage", image="in.png"),
+        n11=node("VAEEncode", pixels=["10", 0], vae=["4", 2]),
+        n20=node("ReferenceLatent", conditioning=["6", 0], latent=["11", 0]),
+    )
+    found = read(tmp_path, with_inputs(graph, "3", positive=["20", 0]))
+    assert "It was made with reference pictures, which are not in the file." in found.warnings
+    assert found.unmapped == ()
+    assert found.request.prompt == "a red house, (sea:1.2)"

@@ -251,3 +251,73 @@ def test_invokeais_page_of_upscaling_is_told() -> None:
     assert any('enlarged 2 times with "4x-UltraSharp"' in warning for warning in found.warnings)
     assert any("a tile ControlNet" in warning for warning in found.warnings)
     assert found.unmapped == ()
+
+
+def flow(base: str, **fields: object) -> ImportedRequest:
+    """The request of metadata as `buildFLUXGraph.ts` and its kin write them."""
+    model = {"key": "f", "name": "a model", "base": base, "type": "main"}
+    return invoke(model=model, loras=[], vae=None, clip_skip=None, **fields)
+
+
+@pytest.mark.parametrize("base", ["flux", "flux2", "sd-3", "z-image"])
+@pytest.mark.parametrize("name", ["euler", "heun", "lcm"])
+def test_invokeais_flows_have_evenly_spaced_times(base: str, name: str) -> None:
+    request = flow(base, scheduler=name).request
+    assert (request.sampler, request.schedule) == (name, "simple")
+    assert flow("sdxl", scheduler=name).request.schedule == "normal"
+
+
+@pytest.mark.parametrize(
+    ("base", "share"), [("flux", 0.944), ("flux2", 0.944), ("sd-3", 0.944), ("z-image", 0.75)]
+)
+def test_invokeais_scale_of_strengths_is_bent_for_some_flows(base: str, share: float) -> None:
+    """`getDenoisingStartAndEnd`: the fifth root."""
+    found = flow(base, strength=0.75)
+    assert found.request.strength == pytest.approx(share, abs=1e-3)
+    is_told = any("InvokeAI's scale" in told for told in found.warnings)
+    assert is_told == (base != "z-image")
+
+
+def test_invokeais_fill_paints_anew() -> None:
+    model = {"name": "FLUX.1 Fill dev", "base": "flux"}
+    assert invoke(model=model, strength=0.3).request.strength == 1
+
+
+def test_what_is_off_and_parts_of_flows_are_not_told() -> None:
+    part = {"name": "t5", "base": "any"}
+    found = flow(
+        "flux",
+        t5_encoder=part,
+        clip_embed_model=part,
+        qwen3_encoder=part,
+        dype_preset="off",
+        z_image_shift="auto",
+        z_image_seed_variance_enabled=False,
+        z_image_seed_variance_strength=0.1,
+        hidiffusion=False,
+        hidiffusion_t1_ratio=0.4,
+        positive_style_prompt=INVOKE["positive_prompt"],
+    )
+    assert found.unmapped == ()
+    told = flow("flux", dype_preset="auto", z_image_shift=3, positive_style_prompt="ink").unmapped
+    assert {one.key for one in told} == {"dype_preset", "z_image_shift", "positive_style_prompt"}
+
+
+def test_reference_images_of_flows_are_told() -> None:
+    def shown(kind: str, *, on: bool = True) -> tuple[str, ...]:
+        config = {"type": kind, "image": {"image_name": "x.png"}, "model": None}
+        return flow("flux", ref_images=[{"isEnabled": on, "config": config}]).warnings
+
+    seen = "It was made with reference pictures, which are not in the file."
+    assert seen in shown("flux_kontext_reference_image")
+    assert seen in shown("flux2_reference_image")
+    assert seen not in shown("flux2_reference_image", on=False)
+    assert shown("flux_redux")[-1] == "It was led by pictures with Redux, which is not available."
+
+
+def test_control_layers_of_other_kinds_are_told() -> None:
+    layer = {"isEnabled": True, "controlAdapter": {"type": "control_lora", "weight": 0.75}}
+    canvas = {"controlLayers": [layer, layer | {"isEnabled": False}]}
+    found = flow("flux", canvas_v2_metadata=canvas)
+    assert found.request.controls == ()
+    assert 'A control layer of the kind "control_lora" is not taken over.' in found.warnings
