@@ -37,6 +37,16 @@ _OTHER_PROMPTS = (
     "secondary_prompt", "style_prompt", "negative_secondary_prompt", "negative_style_prompt",
 )  # fmt: skip
 _LORAS = 5
+_MODE, _REDRAWING = "SeargeOperatingMode", ("image-to-image", "in-painting")
+_OF_THE_PICTURE = "from source image"
+_REFINER = "refiner_checkpoint"
+_TOLD = {
+    "base_checkpoint": made_with_checkpoint,
+    _REFINER: made_with_refiner,
+    "vae_checkpoint": made_with_vae,
+}
+# Choices in place of a file (`UI` of `modules/ui.py`).
+_NO_FILES = ("none", "from base model", "from refiner model")
 
 
 def from_searge(graph: Graph) -> ImportedRequest | None:
@@ -44,7 +54,8 @@ def from_searge(graph: Graph) -> ImportedRequest | None:
     nodes = {node.kind: node for node in graph.nodes.values()}
     if _PARAMETERS not in nodes:
         return None
-    values = Values(_settings(graph, nodes[_PARAMETERS]))
+    values = Values(_settings(graph, nodes[_PARAMETERS]) | _redrawing(graph, nodes))
+    files = _files(graph, nodes.get("SeargeModelSelector"))
     sampler, schedule = values.comfy_method("sampler_name")
     width, height = values.sides("width", "height")
     ratio = values.number("base_vs_refiner_ratio", *bounds_of(RefinerChoice, "switch_at"))
@@ -57,14 +68,15 @@ def from_searge(graph: Graph) -> ImportedRequest | None:
         height=height,
         sampler=sampler,
         schedule=schedule,
-        refiner=None if ratio is None else RefinerChoice(switch_at=ratio),
+        strength=values.strength("denoise"),
+        refiner=None if ratio is None or _REFINER not in files else RefinerChoice(switch_at=ratio),
         convention=ConventionName.COMFY,
         loras=_loras(graph, nodes.get("SeargeLoras")),
         expand_wildcards=False,
     )
     others = [key for key in _OTHER_PROMPTS if _text(graph, prompts, key)]
     unmapped = (*values.unmapped(), *(Parameter(key, "a prompt") for key in others))
-    remarks = (*_remarks(graph, nodes, request), *left_over(unmapped))
+    remarks = (*_remarks(files, request), *left_over(unmapped))
     return ImportedRequest(request, (*values.warnings, *remarks), tool="ComfyUI", unmapped=unmapped)
 
 
@@ -79,8 +91,25 @@ def _settings(graph: Graph, node: Node) -> dict[str, object]:
         settings["sampler_name"], settings["scheduler"] = found
     width, height = settings.pop("image_width", None), settings.pop("image_height", None)
     sides = read_size(size) if isinstance(size, str) else None
-    settings["width"], settings["height"] = sides or (width, height)
+    if size != _OF_THE_PICTURE:
+        settings["width"], settings["height"] = sides or (width, height)
     return settings
+
+
+def _redrawing(graph: Graph, nodes: dict[str, Node]) -> dict[str, object]:
+    """Return the strength of a picture that is redrawn."""
+    mode, node = (nodes.get(name) for name in (_MODE, "SeargeImage2ImageAndInpainting"))
+    if mode is None or graph.value(mode, "workflow_mode") not in _REDRAWING:
+        return {}
+    return {"denoise": graph.value(node, "denoise") if node else 1.0}
+
+
+def _files(graph: Graph, node: Node | None) -> dict[str, str]:
+    """Return the files that are chosen, by the names of the inputs."""
+    found = {key: graph.value(node, key) for key in _TOLD} if node else {}
+    return {
+        key: name for key, name in found.items() if isinstance(name, str) and name not in _NO_FILES
+    }
 
 
 def _text(graph: Graph, node: Node | None, key: str) -> str:
@@ -98,18 +127,8 @@ def _loras(graph: Graph, node: Node | None) -> tuple[LoraChoice, ...]:
     )
 
 
-def _remarks(graph: Graph, nodes: dict[str, Node], request: GenerateRequest) -> tuple[str, ...]:
-    files = nodes.get("SeargeModelSelector")
-    remarks = [
-        sentence(name)
-        for key, sentence in (
-            ("base_checkpoint", made_with_checkpoint),
-            ("refiner_checkpoint", made_with_refiner),
-            ("vae_checkpoint", made_with_vae),
-        )
-        if files is not None and isinstance(name := graph.value(files, key), str)
-    ]
-    mode = nodes.get("SeargeOperatingMode")
-    if mode is not None and graph.value(mode, "workflow_mode") != "text-to-image":
+def _remarks(files: dict[str, str], request: GenerateRequest) -> tuple[str, ...]:
+    remarks = [_TOLD[key](name) for key, name in files.items()]
+    if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     return (*remarks, "Searge's nodes draw in stages of their own; the picture will differ.")

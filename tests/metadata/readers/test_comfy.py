@@ -22,7 +22,12 @@ from engine.api.conventions import (
     convention_of,
 )
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
-from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions
+from engine.api.request import (
+    GuidanceOptions,
+    RefinerChoice,
+    SamplerOptions,
+    ScheduleOptions,
+)
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.metadata.png import insert_text_chunks
@@ -884,6 +889,38 @@ def test_the_settings_of_searges_nodes_are_read(tmp_path: Path) -> None:
     )
     request = read(tmp_path, plain).request
     assert (request.sampler, request.schedule, request.width) == ("dpmpp_2m", "karras", 1024)
+
+
+def searge(folder: Path, **files: str) -> ImportedRequest:
+    chosen = node("SeargeModelSelector", base_checkpoint="xl.safetensors", data=["4", 0], **files)
+    return read(folder, with_nodes(SEARGE, n5=chosen))
+
+
+def test_searges_choices_in_place_of_files_are_none(tmp_path: Path) -> None:
+    found = searge(tmp_path, refiner_checkpoint="none", vae_checkpoint="from base model")
+    assert found.request.refiner is None
+    assert not any("none" in told or "from base" in told for told in found.warnings)
+    whole = searge(tmp_path, refiner_checkpoint="refiner.safetensors", vae_checkpoint="soft.pt")
+    assert whole.request.refiner == RefinerChoice(switch_at=0.8)
+    assert whole.warnings[:3] == (
+        'It was made with the model "xl.safetensors"; choose it to match.',
+        'It was refined with the model "refiner.safetensors"; choose it to match.',
+        'It was made with the VAE "soft.pt"; choose it to match.',
+    )
+
+
+def test_searges_redrawn_pictures_have_a_strength(tmp_path: Path) -> None:
+    def redrawn(mode: str) -> ImportedRequest:
+        graph = with_nodes(
+            with_inputs(SEARGE, "4", image_size_preset="from source image"),
+            n6=node("SeargeOperatingMode", workflow_mode=mode, data=["5", 0]),
+            n7=node("SeargeImage2ImageAndInpainting", denoise=0.4, data=["6", 0]),
+        )
+        return read(tmp_path, graph)
+
+    request = redrawn("image-to-image").request
+    assert (request.strength, request.width) == (0.4, None)
+    assert redrawn("text-to-image").request.strength is None
 
 
 def test_a_prompt_for_smzs_encoder_is_read_as_a1111_does(tmp_path: Path) -> None:
