@@ -9,7 +9,7 @@ import errno
 import os
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from app.cli import (
     bake,
@@ -60,8 +60,22 @@ _WITHOUT_RUNTIMES = ("packs", "settings")
 _ON_ITS_OWN = ("engine",)
 
 
+def _not_empty(text: str) -> str:
+    """Return an argument; an empty one is what a script writes whose variable is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty text is nothing to go by")
+    return text
+
+
 class _Parser(argparse.ArgumentParser):
-    """A parser whose error messages hold no unprintable characters."""
+    """A parser whose error messages hold no unprintable characters.
+
+    Arguments without a type are names and paths, which are not empty; texts have the type `str`.
+    """
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.register("type", None, _not_empty)
 
     def error(self, message: str) -> NoReturn:
         super().error(harmless(message))
@@ -84,6 +98,8 @@ def _run(arguments: Sequence[str]) -> int:
     parser = _Parser(prog="safelight", description="Develops latent images on your own computer.")
     parser.add_argument("--version", action="version", version=f"safelight {version('safelight')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    # A command looks at its own arguments.
+    commands.type = str
     for name, command in COMMANDS.items():
         command_parser = commands.add_parser(name, help=command.HELP, description=command.__doc__)
         command.add_arguments(command_parser)

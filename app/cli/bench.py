@@ -7,10 +7,12 @@ import msgspec
 from app.cli.component_timings import ComponentTiming, time_components
 from app.cli.devices import check_hardware
 from app.cli.spelling import one_of, parse_size, parse_whole_number
-from app.cli.terminal import print_json, print_table, say
+from app.cli.terminal import Usage, print_json, print_table, say
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint
+from engine.api.fields import bounds_of
+from engine.api.request import GenerateRequest
 from engine.api.values import PrecisionName
 from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
@@ -71,12 +73,13 @@ def run(options: argparse.Namespace) -> int:
         find_checkpoint(options.model, paths.models, starter_checkpoint(), named_folders(paths))
     )
     require_complete(checkpoint)
+    width, height = options.size or (checkpoint.default_size, checkpoint.default_size)
+    _require_possible(width, height, checkpoint.architecture.features.size_multiple, options.steps)
     devices = Devices(paths.cache)
     check_hardware(devices, options.backend, quiet=options.json)
     chosen = devices.candidates(options.backend)[0]
     device = chosen.device
     precision = precisions(options.precision, device)[0]
-    width, height = options.size or (checkpoint.default_size, checkpoint.default_size)
     cache = NetworkCache(paths.cache)
     timings = time_components(
         checkpoint,
@@ -102,6 +105,19 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(output)
     return 0
+
+
+def _require_possible(width: int, height: int, multiple: int, steps: int) -> None:
+    """Raise Usage for a size or a number of steps that no picture has."""
+    least, most = bounds_of(GenerateRequest, "width").whole
+    if any(not least <= side <= most or side % multiple for side in (width, height)):
+        raise Usage(
+            f"{width}x{height} is no size of a picture; sides are multiples of {multiple} from "
+            f"{least} to {most}"
+        )
+    least, most = bounds_of(GenerateRequest, "steps").whole
+    if not least <= steps <= most:
+        raise Usage(f"--steps is from {least} to {most}, not {steps}")
 
 
 def _row(timing: ComponentTiming) -> TimingOutput:

@@ -108,9 +108,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     An option that sets a field of the request has the field's name as its `dest`.
     """
-    parser.add_argument("prompt", nargs="?", help="what to draw")
+    parser.add_argument("prompt", type=str, nargs="?", help="what to draw")
     avoid = "things to avoid, as blurry, text"
-    parser.add_argument("--negative", dest="negative_prompt", metavar="TEXT", help=avoid)
+    parser.add_argument("--negative", dest="negative_prompt", type=str, metavar="TEXT", help=avoid)
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
     overrides.add_arguments(parser)
     parser.add_argument("--steps", type=parse_whole_number, metavar="N")

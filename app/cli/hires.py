@@ -52,8 +52,8 @@ def add_arguments(parser: OptionGroup) -> None:
     samplers = names_of(SamplerName)
     add("--hires-sampler", type=parse_method, metavar="S", help=f"default: --sampler; {samplers}")
     add("--hires-schedule", type=parse_schedule, metavar="S", help=names_of(ScheduleName))
-    add("--hires-prompt", metavar="TEXT", help="default: the prompt")
-    add("--hires-negative-prompt", metavar="TEXT", help="default: --negative")
+    add("--hires-prompt", type=str, metavar="TEXT", help="default: the prompt")
+    add("--hires-negative-prompt", type=str, metavar="TEXT", help="default: --negative")
     add("--hires-checkpoint", metavar="M", help="draw the second time with this model")
     add("--hires-seed", type=parse_whole_number, metavar="N", help="default: --seed")
     tile = "draw in tiles of N pixels a side that blend into each other, for large pictures"

@@ -58,6 +58,7 @@ class PacksOutput(msgspec.Struct, frozen=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's actions and their options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions.type = str
     parser.add_argument("--json", action="store_true")
     listing = actions.add_parser("list", help="list all packs")
     _take_json(listing)

@@ -20,7 +20,8 @@ HELP = "show the settings, or change one"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("name", nargs="?", choices=tuple(stated()), metavar="NAME")
-    parser.add_argument("value", nargs="?", help="its new value; `usual` takes the old one away")
+    usual = "its new value; `usual` takes the old one away"
+    parser.add_argument("value", type=str, nargs="?", help=usual)
     parser.add_argument("--json", action="store_true")
 
 

@@ -54,7 +54,7 @@ def _own_name(text: str, kind: type[Name]) -> Name | None:
 def parse_size(text: str) -> tuple[int, int]:
     """Return width and height in pixels of a text such as "512x768"."""
     size = read_size(text)
-    if size is None:
+    if size is None or 0 in size:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512x768")
     return size
 

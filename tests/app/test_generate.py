@@ -256,7 +256,7 @@ def test_a_picture_that_does_not_fit_is_refused_before_the_work(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--size", "0x64"], "width is 0"),
+        (["--size", "8x64"], "width is 8"),
         (["--size", "100000x64"], "width is 100,000"),
         (["--size", "65x64"], "64 and 72 are the nearest"),
         (["--steps", "0"], "number of steps"),
