@@ -6,7 +6,6 @@ trial.
 """
 
 import logging
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -166,6 +165,8 @@ class VerdictStore:
         self._lock = Lock()
         # All reports, if they could not be written to the disk; kept until the process ends.
         self._unwritten: tuple[BackendReport, ...] = ()
+        # True while the file has reports that were forgotten, but could not be deleted.
+        self._is_void = False
 
     def find(self, backend: str) -> BackendReport | None:
         """Return a backend's report under this machine's fingerprint; None if there is none."""
@@ -184,16 +185,21 @@ class VerdictStore:
                 _log.warning("what was found out about devices is not kept: %s", error)
                 self._unwritten = reports
             else:
-                self._unwritten = ()
+                self._unwritten, self._is_void = (), False
 
     def forget(self) -> None:
-        """Delete all reports."""
+        """Delete all reports; where their file stays, it counts no more in this process."""
         with self._lock:
-            self._unwritten = ()
-            with suppress(OSError):
+            self._unwritten, self._is_void = (), False
+            try:
                 self._path.unlink(missing_ok=True)
+            except OSError as error:
+                _log.warning("what was found out about devices cannot be deleted: %s", error)
+                self._is_void = True
 
     def _read(self) -> tuple[BackendReport, ...]:
+        if self._is_void:
+            return ()
         content = recall(self._path, _DECODER, _MAX_BYTES)
         return content.reports if content and content.version == _VERSION else ()
 

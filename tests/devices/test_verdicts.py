@@ -119,3 +119,21 @@ def test_a_device_is_offered_in_the_precisions_with_correct_results() -> None:
     crashed = msgspec.structs.replace(device, problem="It crashed (SIGSEGV).")
     assert not crashed.works
     assert crashed.sentence == "It crashed (SIGSEGV)."
+
+
+def test_reports_that_cannot_be_deleted_are_forgotten_all_the_same(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = VerdictStore(path, "now")
+    store.keep(REPORT)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        store.forget()
+        assert store.find("nvidia_cuda") is None
+    store.keep(BackendReport(backend="cpu", fingerprint="now"))
+    assert store.find("cpu") is not None
+    assert VerdictStore(path, "now").find("nvidia_cuda") is None
