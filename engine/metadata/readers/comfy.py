@@ -150,8 +150,6 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     enlarged = {node: file for node in sampling.others if (file := upscaler_of(graph, node))}
     told = _remarks(values, sampling, networks, (positive, negative))
     told += tuple(map(enlarged_afterwards, enlarged.values()))
-    if any(node.kind == _REFERENCE for node in positive.others):
-        told += (MADE_WITH_REFERENCES,)
     remarks = (*controls.remarks, *told, *seconds.remarks)
     nodes = (*prompting, *networks.others, *others, *sampling.others, *seconds.others)
     understood = controls.nodes | enlarged.keys()
@@ -308,6 +306,8 @@ def _remarks(
     remarks: list[str] = []
     for kind, prompt in zip(("prompt", "negative prompt"), prompts, strict=True):
         remarks += _prompt_remarks(kind, prompt)
+    if any(node.kind == _REFERENCE for node in prompts[0].others):
+        remarks.append(MADE_WITH_REFERENCES)
     if sampling.is_guessed:
         remarks.append(
             "Its graph saves several pictures, and neither the file's name nor its size tells "

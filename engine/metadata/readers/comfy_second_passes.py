@@ -120,52 +120,45 @@ def upscaler_of(graph: Graph, node: Node) -> str:
 
 
 def read_second_passes(graph: Graph, sampling: Sampling, first: GenerateRequest) -> SecondPasses:
-    """Return what the samplers after the first did; nothing if a request cannot express it.
+    """Return what the samplers after the first did, as far as a request can express it.
 
     `first` is the request of the first one.
     """
     samplers = sampling.sampler, *sampling.later
-    found = _read(graph, samplers, first)
-    if found is not None:
+    refined = refining(graph, *samplers[:2]) if len(samplers) > 1 else None
+    chain = samplers[1:] if refined else samplers
+    found = _passes(graph, chain, samplers[0], first)
+    if refined is not None:
+        remarks = (*refined.remarks, *found.remarks)
+        found = replace(found, refiner=refined.refiner, told=PART_KEYS, remarks=remarks)
+    taken = len(found.passes) + 1
+    if taken == len(chain):
         return found
-    told = f"It was sampled {len(samplers)} times over; only the first pass is taken over."
-    return SecondPasses(remarks=(told,), others=sampling.later[::-1])
-
-
-def _read(graph: Graph, samplers: Sequence[Node], first: GenerateRequest) -> SecondPasses | None:
-    if len(samplers) == 1:
-        return SecondPasses()
-    refined = refining(graph, *samplers[:2])
-    if refined is None:
-        return _passes(graph, samplers, samplers[0], first)
-    found = _passes(graph, samplers[1:], samplers[0], first)
-    if found is None:
-        return None
-    return replace(
-        found,
-        refiner=refined.refiner,
-        told=PART_KEYS,
-        remarks=(*refined.remarks, *found.remarks),
-    )
+    which = "pass is" if taken == 1 else f"{taken} passes are"
+    told = f"It was sampled {len(samplers)} times over; only the first {which} taken over."
+    return replace(found, remarks=(*found.remarks, told), others=chain[: taken - 1 : -1])
 
 
 def _passes(
     graph: Graph, samplers: Sequence[Node], origin: Node, first: GenerateRequest
-) -> SecondPasses | None:
-    """Return the passes of the samplers after the first of them; `origin` began the picture."""
+) -> SecondPasses:
+    """Return the passes of the samplers after the first of them, up to one of another kind.
+
+    `origin` began the picture.
+    """
     passes: list[SecondPass] = []
     remarks: list[str] = []
-    if len(samplers) > 1 and (first.width is None or first.height is None):
-        return None
-    size = first.width or 0, first.height or 0
+    if first.width is None or first.height is None:
+        return SecondPasses()
+    size = first.width, first.height
     for before, sampler in pairwise(samplers):
         enlarging = _Enlarging(size)
         nodes = _between(graph, sampler, before)
         if nodes is None or not all(enlarging.take(graph, node) for node in nodes):
-            return None
+            break
         own = _pass(graph, sampler, enlarging, first, origin)
         if own is None:
-            return None
+            break
         passes.append(own)
         remarks += [*enlarging.remarks, *_model_remark(graph, sampler, origin)]
         scaled = int(size[0] * own.scale), int(size[1] * own.scale)

@@ -296,8 +296,12 @@ def _last_layer(graph: Graph, nodes: Iterable[Node]) -> object:
     return None
 
 
+# Those of ComfyUI, of efficiency-nodes, and of loaders of GGUF and Nunchaku files.
+_FILES = ("ckpt_name", "unet_name", "base_ckpt_name", "gguf_name", "model_path")
+
+
 def _file(graph: Graph, node: Node) -> str | None:
-    for key in ("ckpt_name", "unet_name", "base_ckpt_name"):
+    for key in _FILES:
         name = graph.value(node, key)
         # pythongosssss' loader has an object with the name and a picture.
         name = as_object(name).get("content", name)

@@ -26,6 +26,8 @@ _BY_PLACE = {
     "easy positive": ("positive",),
     "easy negative": ("negative",),
 }
+# A node with a seed may draw or write a text, but does not hold the seed as one.
+_HOLDING = tuple(key for key in HELD if "seed" not in key)
 # Inputs that hold the result of a wildcard or random text, next to its template.
 _WRITTEN_OUT = ("populated_text", "processed_text", "result_text", "text_result")
 
@@ -80,7 +82,7 @@ class _Reading:
         for key in _WRITTEN_OUT:
             if isinstance(node.inputs.get(key), str) and node.inputs[key]:
                 return str(node.inputs[key])
-        key = next((key for key in HELD if key in node.inputs), None)
+        key = next((key for key in _HOLDING if key in node.inputs), None)
         if key is None:
             self.changers.append(node)
             return None

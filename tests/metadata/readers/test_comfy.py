@@ -1305,3 +1305,19 @@ def test_pictures_that_are_seen_are_told(tmp_path: Path) -> None:
     assert "It was made with reference pictures, which are not in the file." in found.warnings
     assert found.unmapped == ()
     assert found.request.prompt == "a red house, (sea:1.2)"
+
+
+def test_a_seed_is_not_a_text(tmp_path: Path) -> None:
+    """A node that describes a picture has a seed, and its words are not in the graph."""
+    written = node("Florence2Run", image=["9", 0], task="caption", seed=5)
+    found = read(tmp_path, with_prompt_of(written))
+    assert found.request.prompt == ""
+    assert found.warnings[0] == (
+        "Its prompt was made by nodes that are not understood: Florence2Run."
+    )
+
+
+@pytest.mark.parametrize("key", ["gguf_name", "model_path"])
+def test_loaders_of_other_files_name_the_model(tmp_path: Path, key: str) -> None:
+    graph = with_nodes(TEXT_TO_PICTURE, n4=node("Loader", **{key: "svdq-int4-flux.1-dev"}))
+    assert read(tmp_path, graph).model == "svdq-int4-flux.1-dev"

@@ -129,6 +129,24 @@ def test_the_last_steps_of_a_run_redraw_a_picture() -> None:
     assert found.unmapped == ()
 
 
+def test_passes_before_one_that_is_not_understood_are_read() -> None:
+    """Base and refiner, one enlargement that is known and one that is not."""
+    graph = with_nodes(
+        refined(),
+        n50=node("LatentUpscaleBy", samples=["40", 0], upscale_method="area", scale_by=1.5),
+        n51=advanced("50", "4", start_at_step=10),
+        n52=node("LatentComposite", samples_to=["51", 0], samples=["51", 0]),
+        n53=advanced("52", "4", start_at_step=10),
+        n8=node("VAEDecode", samples=["53", 0], vae=["4", 2]),
+    )
+    found = read(graph)
+    assert found.request.refiner == RefinerChoice(switch_at=0.8)
+    assert len(found.request.second_passes) == 1
+    told = "It was sampled 4 times over; only the first 2 passes are taken over."
+    assert told in found.warnings
+    assert found.warnings[-1] == "Not taken over: KSamplerAdvanced."
+
+
 TWO_PASSES = with_nodes(
     TEXT_TO_PICTURE,
     n40=node("LatentUpscale", samples=["3", 0], upscale_method="bislerp", width=768, height=1152,
