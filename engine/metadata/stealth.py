@@ -88,9 +88,9 @@ def _bits(image: "Image", count: int) -> bytes:
 
 
 def _may_hide(path: Path) -> bool:
-    """Tell whether a file's header is that of a PNG in colours, or of a WebP with alpha.
+    """Tell whether a file's header is that of a PNG in colours, or of a WebP that keeps bits.
 
-    False for too many pixels.
+    Those are lossless ones, and those whose alpha is. False for too many pixels.
     """
     try:
         with open_regular(path) as file:
@@ -107,10 +107,10 @@ def _may_hide(path: Path) -> bool:
     if head[12:16] == b"VP8X":
         width, height = (1 + int.from_bytes(head[at : at + 3], "little") for at in (24, 27))
         return bool(head[20] & _WEBP_ALPHA) and width * height <= MAX_PIXELS
-    # Lossless: 14 bits each of width and height, then the alpha flag.
+    # Lossless: 14 bits each of width and height.
     sizes = int.from_bytes(head[21:25], "little")
     width, height = 1 + (sizes & 0x3FFF), 1 + (sizes >> 14 & 0x3FFF)
-    return head[12:16] == b"VP8L" and bool(sizes >> 28 & 1) and width * height <= MAX_PIXELS
+    return head[12:16] == b"VP8L" and width * height <= MAX_PIXELS
 
 
 def _unpack(data: bytes) -> bytes:

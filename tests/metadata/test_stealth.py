@@ -136,10 +136,13 @@ def test_garbage_is_read_or_not(tmp_path: Path, cut: int, junk: bytes) -> None:
         assert all(text_chunk.keyword for text_chunk in read_stealth(path))
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.webp"])
 @pytest.mark.parametrize("mode", ["RGB", "RGBA"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_text_in_red_green_and_blue_is_read(tmp_path: Path, mode: str, *, packed: bool) -> None:
-    """As reForge's `stealth_infotext.py` writes it with "RGB": three bits to each pixel."""
+def test_text_in_red_green_and_blue_is_read(
+    tmp_path: Path, mode: str, name: str, *, packed: bool
+) -> None:
+    """As reForge and SwarmUI write it with "RGB": three bits to each pixel."""
     text = b"a cat\nSteps: 7, Sampler: Euler, Seed: 1"
     mark = b"stealth_rgbcomp" if packed else b"stealth_rgbinfo"
     content = hidden(gzip.compress(text) if packed else text, mark)
@@ -147,8 +150,8 @@ def test_text_in_red_green_and_blue_is_read(tmp_path: Path, mode: str, *, packed
     columns = np.full(3 * WIDTH * HEIGHT, 0xC8, np.uint8)
     columns[: len(bits)] |= bits
     pixels = columns.reshape(WIDTH, HEIGHT, 3).swapaxes(0, 1)
-    path = tmp_path / "a.png"
-    Image.fromarray(np.ascontiguousarray(pixels)).convert(mode).save(path)
+    path = tmp_path / name
+    Image.fromarray(np.ascontiguousarray(pixels)).convert(mode).save(path, lossless=True)
     assert read_stealth(path) == (TextChunk("parameters", text.decode()),)
     assert read_request(path).request.steps == 7
 

@@ -32,7 +32,7 @@ from engine.metadata.readers.embeddings import (
     embedding_remarks,
     listed_hashes,
 )
-from engine.metadata.readers.guidance import with_stated
+from engine.metadata.readers.guidance import USUAL, takes_guidance, with_stated
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
@@ -52,6 +52,13 @@ _DESCRIPTIVE = (
     "donotsave", "nopreviews", "imageformat", "modelspecificenhancements", "sidelength",
     "wildcardseed", "noseedincrement", "date", "originalprompt",
 )  # fmt: skip
+_GUIDANCE = "fluxguidancescale"
+# The schedules of kinds of models, by words of their names (`CreateKSampler`): a file tells those
+# that were chosen. FLUX.2's own is the simple one here.
+_SCHEDULES = {
+    "chroma": "beta", "flux": "simple", "klein": "simple", "z_image": "simple",
+    "z-image": "simple", "zimage": "simple",
+}  # fmt: skip
 # The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 # The parts of the prompt and the passes that LoRAs are confined to, by numbers.
@@ -104,7 +111,8 @@ def _embeddings(document: Mapping[str, object]) -> tuple[EmbeddingHash, ...]:
 
 def _import(values: Values, told: _ToldFiles) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
-    sampler, schedule = values.comfy_method("sampler", otherwise="euler")
+    model = values.get("model")
+    sampler, schedule = values.comfy_method("sampler", ("euler", _usual_schedule(model)))
     width, height = values.sides("width", "height")
     request = GenerateRequest(
         **values.read(
@@ -138,9 +146,21 @@ def _import(values: Values, told: _ToldFiles) -> ImportedRequest:
         expand_wildcards=False,
     )
     request = _with_shares(values, request)
-    request = with_stated(request, values, "fluxguidancescale", values.get("model"))
+    request = _with_guidance(values, request, model)
     remarks = _remarks(values, request)
     return values.imported(request, remarks, "SwarmUI")
+
+
+def _usual_schedule(model: object) -> str:
+    name = str(model).casefold()
+    return next((schedule for word, schedule in _SCHEDULES.items() if word in name), "normal")
+
+
+def _with_guidance(values: Values, request: GenerateRequest, model: object) -> GenerateRequest:
+    """Return the request with the guidance that its denoiser took; a usual one is not written."""
+    if values.get(_GUIDANCE) is None and takes_guidance(model, request.guidance):
+        values = Values({_GUIDANCE: USUAL})
+    return with_stated(request, values, _GUIDANCE, model)
 
 
 def _with_shares(values: Values, request: GenerateRequest) -> GenerateRequest:

@@ -116,14 +116,14 @@ class Values:
         return None if place is None else -place
 
     def comfy_method(
-        self, key: str, otherwise: str = ""
+        self, key: str, otherwise: tuple[str, str] = ("", "normal")
     ) -> tuple[SamplerName | None, ScheduleName | None]:
         """Return the sampler and schedule by ComfyUI's names, under `key` and "scheduler".
 
-        `otherwise` is the sampler when none is named. Unknown names are refused.
+        `otherwise` are those where none is named. Unknown names are refused.
         """
-        sampler = sampler_of(COMFY_SAMPLERS, self.text(key) or otherwise)
-        schedule = schedule_of(COMFY_SCHEDULES, self.text("scheduler") or "normal")
+        sampler = sampler_of(COMFY_SAMPLERS, self.text(key) or otherwise[0])
+        schedule = schedule_of(COMFY_SCHEDULES, self.text("scheduler") or otherwise[1])
         for named, found in ((key, sampler), ("scheduler", schedule)):
             if found is None:
                 self.refuse(named)

@@ -100,6 +100,28 @@ REFINING = {
 }
 
 
+def test_swarmuis_usual_guidance_of_flux_is_not_written() -> None:
+    """Then it leaves ComfyUI's to the denoiser, which is 3.5 (`EncodePromptNode`)."""
+    request = swarm(model="Flux/flux1-dev-fp8", cfgscale=1.0).request
+    assert (request.guidance, request.guidance_options.true_cfg) == (3.5, 1)
+    assert swarm(model="dream", cfgscale=1.0).request.guidance == 1.0
+
+
+@pytest.mark.parametrize(
+    ("model", "schedule"),
+    [
+        ("Flux/flux1-dev-fp8", "simple"),
+        ("flux/Chroma1-HD", "beta"),
+        ("z_image_turbo_bf16", "simple"),
+        ("flux-2-klein-4b", "simple"),
+        ("OfficialStableDiffusion/sd_xl_base_1.0", "normal"),
+    ],
+)
+def test_swarmuis_usual_schedule_is_the_models(model: str, schedule: str) -> None:
+    assert swarm(model=model).request.schedule == schedule
+    assert swarm(model=model, scheduler="karras").request.schedule == "karras"
+
+
 def test_swarmuis_refining_is_a_second_pass() -> None:
     found = swarm(
         **REFINING,

@@ -74,9 +74,9 @@ def test_a_method_of_comfyui_is_read_by_its_names_and_refused_by_its_keys() -> N
     named = Values({"name": "euler_ancestral", "scheduler": "karras"})
     assert named.comfy_method("name") == (SamplerName.EULER_ANCESTRAL, ScheduleName.KARRAS)
     empty = Values({})
-    assert empty.comfy_method("name", otherwise="euler") == (
+    assert empty.comfy_method("name", otherwise=("euler", "simple")) == (
         SamplerName.EULER,
-        ScheduleName.NORMAL,
+        ScheduleName.SIMPLE,
     )
     assert empty.warnings == []
     unknown = Values({"name": "nothing", "scheduler": "none of ours"})
