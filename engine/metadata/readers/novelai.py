@@ -30,7 +30,12 @@ _DESCRIPTIVE = (
     "v4_negative_prompt", "dynamic_thresholding_percentile", "dynamic_thresholding_mimic_scale",
     "ucPreset", "qualityToggle", "params_version", "noise", "extra_noise_seed", "legacy",
     "legacy_v3_extend", "add_original_image", "prefer_brownian", "use_coords",
+    "cfg_sched_eligibility", "uncond_per_vibe", "wonky_vibe_correlation", "stream", "legacy_uc",
+    "image_format",
 )  # fmt: skip
+# The kind of request that starts from no picture; the first networks wrote none, and these numbers
+# for "strength" and "noise".
+_FROM_WORDS, _UNUSED = "PromptGenerateRequest", (0.69, 0.667)
 _USUAL = {"uncond_scale": 1, "controlnet_strength": 1}
 # Names of NovelAI's first networks, which were Stable Diffusion 1; AUTOMATIC1111 reads their
 # pictures with these settings.
@@ -99,9 +104,8 @@ def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> Im
     request = GenerateRequest(
         prompt=prompt.text,
         negative_prompt=negative.text,
-        **values.read(
-            GenerateRequest, steps="steps", guidance="scale", seed="seed", strength="strength"
-        ),
+        **values.read(GenerateRequest, steps="steps", guidance="scale", seed="seed"),
+        strength=_strength(values),
         width=width,
         height=height,
         sampler=sampler,
@@ -114,6 +118,14 @@ def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> Im
     )
     remarks = _remarks(source, (prompt, negative), has_init=request.strength is not None)
     return values.imported(request, remarks, "NovelAI")
+
+
+def _strength(values: Values) -> float | None:
+    """Return the strength of a picture that began with another one."""
+    written = values.get("strength"), values.get("noise")
+    if values.get("request_type") == _FROM_WORDS or written == _UNUSED:
+        return None
+    return values.strength("strength")
 
 
 def _remarks(source: str, words: tuple[_Words, _Words], *, has_init: bool) -> tuple[str, ...]:

@@ -36,6 +36,38 @@ def test_novelais_first_network_is_read_as_a1111_does() -> None:
     assert request.seed_options.eta_seed_delta == 31337
 
 
+@pytest.mark.parametrize(
+    ("fields", "strength"),
+    [
+        # What the first network wrote of every picture that began with none.
+        ({"strength": 0.69, "noise": 0.667}, None),
+        ({"strength": 0.7, "noise": 0.2}, 0.7),
+        ({"strength": 0.7, "noise": 0.2, "request_type": "PromptGenerateRequest"}, None),
+        ({"strength": 0.4, "noise": 0, "request_type": "Img2ImgRequest"}, 0.4),
+    ],
+)
+def test_novelais_strength_is_that_of_another_picture(
+    fields: dict[str, Any], strength: float | None
+) -> None:
+    settings = {key: value for key, value in NOVELAI.items() if key != "request_type"}
+    texts = (("Software", "NovelAI"), ("Comment", json.dumps(settings | fields)))
+    found = recognised(*texts)
+    assert found.request.strength == strength
+    assert any("made from another picture" in told for told in found.warnings) == bool(strength)
+
+
+def test_what_novelai_always_writes_is_not_told() -> None:
+    always = {
+        "cfg_sched_eligibility": "enable_for_post_summer_samplers",
+        "uncond_per_vibe": True,
+        "wonky_vibe_correlation": True,
+        "stream": "msgpack",
+        "sm": False,
+    }
+    texts = (("Software", "NovelAI"), ("Comment", json.dumps(NOVELAI | always)))
+    assert recognised(*texts).unmapped == ()
+
+
 def test_novelais_fourth_network_has_captions() -> None:
     caption: dict[str, Any] = {"caption": {"base_caption": "whole words", "char_captions": []}}
     comment = json.dumps(NOVELAI | {"v4_prompt": caption})
