@@ -68,43 +68,47 @@ def find_sampling(graph: Graph, name: str = "", size: Size | None = None) -> Sam
 
     If several pictures are saved, it is the one by the node whose prefix starts the file's `name`,
     and which has the picture's `size`; then of those that begin with the same sampler the one with
-    the most passes.
+    the most passes. A picture of a preview holds the graph, too.
     """
     saving = _saving(graph, name)
     for is_kind in (_is_sampler, _has_settings):
-        candidates = _samplings(graph, saving, is_kind)
+        saved = _samplings(graph, saving, is_kind)
+        shown = _samplings(graph, _previews(graph), is_kind)
+        candidates = saved or shown or _samplings(graph, _last(graph, is_kind), is_kind)
         if candidates:
-            return _likeliest(graph, candidates, size)
-        others = _samplings(graph, list(_showing(graph, is_kind)), is_kind)
-        if others:
-            return others[0]
+            return _likeliest(_of_size(graph, candidates, shown, size))
     return None
 
 
-def _likeliest(graph: Graph, candidates: list[Sampling], size: Size | None) -> Sampling:
-    fitting = [one for one in candidates if size is not None and _size(graph, one) == size]
-    fitting = fitting or candidates
-    alike = (one for one in fitting if one.sampler is fitting[0].sampler)
-    chains = {(one.sampler.name, *(node.name for node in one.later)) for one in fitting}
+def _of_size(
+    graph: Graph, candidates: list[Sampling], shown: list[Sampling], size: Size | None
+) -> list[Sampling]:
+    """Return the candidates of this size; those that are `shown` if none can be of it, else all."""
+    sizes = [_size(graph, one) for one in candidates]
+    fitting = [one for one, own in zip(candidates, sizes, strict=True) if own == size]
+    if size is None or (not fitting and None in sizes):
+        return candidates
+    return fitting or [one for one in shown if _size(graph, one) == size] or candidates
+
+
+def _likeliest(candidates: list[Sampling]) -> Sampling:
+    first = candidates[0].sampler
+    alike = (one for one in candidates if one.sampler is first)
+    chains = {(one.sampler.name, *(node.name for node in one.later)) for one in candidates}
     return replace(max(alike, key=lambda one: len(one.later)), is_guessed=len(chains) > 1)
 
 
 def _size(graph: Graph, sampling: Sampling) -> Size | None:
-    """Return the size that a picture has by the nodes that state one; None if they do not."""
-    if any(map(_scales, sampling.others)):
-        return None
+    """Return the size that a picture has by the last node that states one; None without one."""
     last = sampling.later[-1] if sampling.later else sampling.sampler
-    for node, _ in graph.upstream(last, _STARTS, _NO_STARTS):
+    before = (node for node, _ in graph.upstream(last, _STARTS, _NO_STARTS))
+    for node in (*sampling.others, *before):
         width, height = graph.value(node, "width"), graph.value(node, "height")
         if isinstance(width, int) and isinstance(height, int):
             return width, height
-        if _is_sampler(node) or _scales(node):
+        if _is_sampler(node) or "scale" in node.kind.casefold():
             return None
     return None
-
-
-def _scales(node: Node) -> bool:
-    return "scale" in node.kind.casefold()
 
 
 Kind = Callable[[Node], bool]
@@ -138,11 +142,13 @@ def _prefix(graph: Graph, node: Node) -> str:
     return re.split(r"[/\\]", text)[-1].partition("%")[0] if len(text) <= _MAX_PREFIX else ""
 
 
-def _showing(graph: Graph, is_kind: Kind) -> Iterator[Node]:
-    """Yield the preview nodes, then the last sampler of the graph."""
-    nodes = graph.nodes.values()
-    yield from (node for node in nodes if "preview" in node.kind.casefold())
-    yield from [node for node in nodes if is_kind(node)][-1:]
+def _previews(graph: Graph) -> list[Node]:
+    return [node for node in graph.nodes.values() if "preview" in node.kind.casefold()]
+
+
+def _last(graph: Graph, is_kind: Kind) -> list[Node]:
+    """Return the last sampler of the graph, if it has one."""
+    return [node for node in graph.nodes.values() if is_kind(node)][-1:]
 
 
 def _has_settings(node: Node) -> bool:

@@ -158,19 +158,44 @@ TWO_PASSES = with_nodes(
     n43=node("SaveImage", filename_prefix="ComfyUI", images=["42", 0]),
 )  # fmt: skip
 GUESSED = "Its graph saves several pictures"
+# Both are enlarged by a file once they are made, and brought to a size.
+ENLARGED = with_nodes(
+    TWO_PASSES,
+    n50=node("UpscaleModelLoader", model_name="4x.pth"),
+    n51=node("ImageUpscaleWithModel", upscale_model=["50", 0], image=["8", 0]),
+    n52=node("ImageScale", image=["51", 0], upscale_method="area", width=1024, height=1536),
+    n53=node("ImageUpscaleWithModel", upscale_model=["50", 0], image=["42", 0]),
+    n54=node("ImageScale", image=["53", 0], upscale_method="area", width=1536, height=2304),
+    n9=node("SaveImage", filename_prefix="ComfyUI", images=["52", 0]),
+    n43=node("SaveImage", filename_prefix="ComfyUI", images=["54", 0]),
+)
+
+
+# The first pass is shown, and the second one saved.
+SHOWN = with_nodes(TWO_PASSES, n9=node("PreviewImage", images=["8", 0]))
 
 
 @pytest.mark.parametrize(
-    ("size", "passes", "is_told"),
-    [((512, 768), 0, False), ((768, 1152), 1, False), ((640, 640), 1, True)],
+    ("graph", "size", "passes", "is_told"),
+    [
+        (TWO_PASSES, (512, 768), 0, False),
+        (TWO_PASSES, (768, 1152), 1, False),
+        (TWO_PASSES, (640, 640), 1, True),
+        (ENLARGED, (1024, 1536), 0, False),
+        (ENLARGED, (1536, 2304), 1, False),
+        (ENLARGED, (512, 768), 1, True),
+        (SHOWN, (512, 768), 0, False),
+        (SHOWN, (768, 1152), 1, False),
+        (SHOWN, (640, 640), 1, False),
+    ],
 )
 def test_a_pictures_size_tells_which_pass_it_is_of(
-    tmp_path: Path, size: tuple[int, int], passes: int, *, is_told: bool
+    tmp_path: Path, graph: Graph, size: tuple[int, int], passes: int, *, is_told: bool
 ) -> None:
     """Both are saved under one name; of an unknown size it is the last pass's."""
     path = tmp_path / "ComfyUI_00001_.png"
     sides = b"".join(side.to_bytes(4, "big") for side in size)
-    path.write_bytes(insert_text_chunks(PNG[:16] + sides + PNG[24:], (prompt(TWO_PASSES),)))
+    path.write_bytes(insert_text_chunks(PNG[:16] + sides + PNG[24:], (prompt(graph),)))
     found = read_request(path)
     assert len(found.request.second_passes) == passes
     assert any(told.startswith(GUESSED) for told in found.warnings) == is_told
