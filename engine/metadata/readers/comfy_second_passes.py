@@ -39,6 +39,9 @@ _CARRIED = ("samples", "pixels", "image", "")
 _SCALE = re.compile(r"(?<!\d)([1-8])x|x([1-8])(?!\d)", re.IGNORECASE | re.ASCII)
 _USUAL_SCALE = 4
 _MOST_NODES = 16
+_REFINED_BEFORE = (
+    "Its refiner took over before the picture was enlarged; here it does in the last pass."
+)
 _NEEDED = frozenset({"seed", "steps", "cfg", "denoise", "sampler_name", "scheduler"})
 _ADVANCED = frozenset({"noise_seed", *PART_KEYS})
 
@@ -130,6 +133,8 @@ def read_second_passes(graph: Graph, sampling: Sampling, first: GenerateRequest)
     found = _passes(graph, chain, samplers[0], first)
     if refined is not None:
         remarks = (*refined.remarks, *found.remarks)
+        if refined.refiner is not None and found.passes:
+            remarks += (_REFINED_BEFORE,)
         found = replace(found, refiner=refined.refiner, told=PART_KEYS, remarks=remarks)
     taken = len(found.passes) + 1
     if taken == len(chain):

@@ -15,6 +15,7 @@ OFF, BYPASSED = 2, 4
 _INPUTS, _OUTPUTS = "-10", "-20"
 # Subgraphs may hold each other, in files of unknown origin also themselves.
 _MOST_SUBGRAPHS, _MOST_LEVELS, _MOST_PARTS = 1_000, 16, 50_000
+_MOST_CHARACTERS = 64
 # Values after that of a seed, without names of their own.
 _AFTER_GENERATING = frozenset({"fixed", "increment", "decrement", "randomize"})
 
@@ -30,14 +31,16 @@ def expanded(workflow: Fields) -> Fields:
     subgraphs = {str(one.get("id")): one for one in map(as_object, listed)}
     nodes: list[object] = []
     links: list[object] = []
+    parts = 0
     waiting: list[tuple[str, Fields]] = [("", workflow)]
     for _ in range(_MOST_SUBGRAPHS):
-        if not waiting or len(nodes) + len(links) > _MOST_PARTS:
+        if not waiting or parts > _MOST_PARTS:
             break
         prefix, graph = waiting.pop()
+        parts += _extent(graph)
         inner: dict[str, Fields] = {}
         for fields in map(as_object, as_list(graph.get("nodes"))):
-            name = f"{prefix}{fields.get('id')}"
+            name = f"{prefix}{_number(fields.get('id'))}"
             subgraph = subgraphs.get(str(fields.get("type")))
             if subgraph is None or fields.get("mode") in (OFF, BYPASSED):
                 inputs = [_renamed(entry, prefix) for entry in as_list(fields.get("inputs"))]
@@ -53,11 +56,23 @@ def expanded(workflow: Fields) -> Fields:
     return {"nodes": nodes, "links": links}
 
 
+def _extent(graph: Fields) -> int:
+    """Return the number of parts that are laid out for a graph, of its nodes' inputs at least."""
+    nodes = map(as_object, as_list(graph.get("nodes")))
+    inputs = sum(1 + len(as_list(node.get("inputs"))) for node in nodes)
+    return inputs + len(as_list(graph.get("links")))
+
+
+def _number(value: object) -> str:
+    """Return the number of a node or a link, in files of unknown origin anything, as a name."""
+    return str(value)[:_MOST_CHARACTERS] if isinstance(value, int | str) else ""
+
+
 def _renamed(entry: object, prefix: str) -> Fields:
     """Return a node's input with the name of its link in the whole workflow."""
     fields = as_object(entry)
     link = fields.get("link")
-    return {**fields, "link": None if link is None else f"{prefix}{link}"}
+    return {**fields, "link": None if link is None else f"{prefix}{_number(link)}"}
 
 
 def _entries(fields: Fields, name: str, prefix: str) -> Iterator[Fields]:
@@ -119,20 +134,20 @@ def _link(value: object, prefix: str, inner: Mapping[str, Fields]) -> Iterator[l
     if parts is None:
         return
     number, origin, slot = parts[:3]
-    name = f"{prefix}{origin}"
+    name = f"{prefix}{_number(origin)}"
     if str(origin) == _INPUTS:
-        name, slot = f"{name}:{slot}", 0
+        name, slot = f"{name}:{_number(slot)}", 0
     elif name in inner:
-        name, slot = f"{name}:{_OUTPUTS}:{slot}", 0
-    yield [f"{prefix}{number}", name, slot]
+        name, slot = f"{name}:{_OUTPUTS}:{_number(slot)}", 0
+    yield [f"{prefix}{_number(number)}", name, slot]
 
 
 def _exits(value: object, prefix: str) -> Iterator[Fields]:
     """Yield the node for an output of a subgraph, if a link leads to one."""
     parts = _parts(value)
     if parts is not None and str(parts[3]) == _OUTPUTS:
-        link = {"link": f"{prefix}{parts[0]}"}
-        yield {"id": f"{prefix}{_OUTPUTS}:{parts[4]}", "type": "Reroute", "inputs": [link]}
+        link = {"link": f"{prefix}{_number(parts[0])}"}
+        yield {"id": f"{prefix}{_OUTPUTS}:{_number(parts[4])}", "type": "Reroute", "inputs": [link]}
 
 
 def _parts(value: object) -> list[object] | None:

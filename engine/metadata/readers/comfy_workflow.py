@@ -89,6 +89,9 @@ def _inputs(
 ) -> object:
     controls = CONTROLS.get(str(fields.get("type")), ())
     values = fields.get("widgets_values")
+    if controls[:1] == ("seed",) and isinstance(next(iter(as_list(values)), None), str):
+        # The first versions of efficiency-nodes have a state before it.
+        controls = ("sampler_state", *controls)
     # Some classes name their values.
     inputs: dict[str, object] = dict(as_object(values))
     inputs |= zip(controls, as_list(values), strict=False)

@@ -18,6 +18,7 @@ from engine.metadata.readers.imported import (
     ImportedRequest,
     made_with_checkpoint,
     made_with_refiner,
+    made_with_vae,
 )
 from engine.metadata.readers.loras import chosen, lora_choice, lora_hashes
 from engine.metadata.readers.names import (
@@ -33,7 +34,7 @@ from engine.metadata.texts import TextChunk
 _SCHEMES = {"fooocus_scheme": "parameters", "exif:MakerNote": "exif:UserComment"}
 _DESCRIPTIVE = (
     "version", "created_by", "base_model_hash", "refiner_model_hash", "metadata_scheme", "prompt",
-    "negative_prompt", "performance", "styles", "vae", "full_prompt", "full_negative_prompt",
+    "negative_prompt", "performance", "styles", "full_prompt", "full_negative_prompt",
 )  # fmt: skip
 # Keys of the other notation, mapped to the names above.
 _A1111_KEYS = {
@@ -55,6 +56,8 @@ _OWN_METHODS = {
 }
 # Its usual way to change to the refiner: within the run.
 _JOINT = "joint"
+# "Default (model)": the checkpoint's (`modules/flags.py`).
+_OWN_VAE = "Default"
 # The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 _RESOLUTION = re.compile(r"\((\d{1,6}), (\d{1,6})\)", re.ASCII)
@@ -154,8 +157,10 @@ def _refiner(values: Values) -> RefinerChoice | None:
 
 
 def _remarks(values: Values) -> tuple[str, ...]:
-    checkpoint = values.text("base_model")
+    checkpoint, vae = values.text("base_model"), values.text("vae")
     remarks = [made_with_checkpoint(checkpoint)] if checkpoint else []
+    if vae is not None and not vae.startswith(_OWN_VAE):
+        remarks.append(made_with_vae(vae))
     own = [name for key, name in _OWN_METHODS.items() if values.get(key) not in (None, "", "0", 0)]
     if own:
         remarks.append(

@@ -105,8 +105,12 @@ def test_a_refined_picture_is_enlarged_and_redrawn() -> None:
         n51=advanced("50", "4", start_at_step=12, noise_seed=5),
         n8=node("VAEDecode", samples=["51", 0], vae=["4", 2]),
     )
-    request = read(graph).request
+    found = read(graph)
+    request = found.request
     assert request.refiner == RefinerChoice(switch_at=0.8)
+    before = "Its refiner took over before the picture was enlarged; here it does in the last pass."
+    assert before in found.warnings
+    assert before not in read(refined()).warnings
     assert request.second_passes == (
         SecondPass(scale=1.5, upscaler="Latent (nearest-exact)", steps=8, strength=0.4),
     )

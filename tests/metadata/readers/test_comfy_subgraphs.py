@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.api import SamplerName
-from engine.metadata.json_text import as_list
+from engine.metadata.json_text import as_list, as_object
 from engine.metadata.readers import ImportedRequest, recognise
 from engine.metadata.readers.comfy_subgraphs import expanded, named_values
 from engine.metadata.texts import TextChunk
@@ -141,6 +141,24 @@ def test_subgraphs_that_hold_themselves_end() -> None:
     assert len(as_list(expanded(document)["nodes"])) < 100_000
 
 
+def test_many_inputs_are_laid_out_once() -> None:
+    """A subgraph that is named a thousand times over has ten thousand inputs each time."""
+    wide = part(1, "KSampler", [], **{f"i{place}": place for place in range(10_000)})
+    inner = {"id": INNER, "nodes": [wide], "links": []}
+    document = workflow(
+        *(part(number, INNER, []) for number in range(1000)), links=[], subgraphs=[inner]
+    )
+    nodes = [node for node in as_list(expanded(document)["nodes"]) if as_object(node)["inputs"]]
+    assert len(nodes) < 20
+
+
+def test_names_that_are_no_numbers_are_cut() -> None:
+    instance = part(1, INNER, []) | {"id": "x" * 1_000_000}
+    inner = {"id": INNER, "nodes": [part(2, "KSampler", [])] * 100, "links": []}
+    nodes = as_list(expanded(workflow(instance, links=[], subgraphs=[inner]))["nodes"])
+    assert len(json.dumps(nodes)) < 100_000
+
+
 ODD: list[Any] = [
     7,
     {"subgraphs": 7},
@@ -157,3 +175,21 @@ def test_values_have_the_names_of_their_controls() -> None:
     assert named_values(["seed", "steps"], [3, "fixed", 20]) == {"seed": 3, "steps": 20}
     assert named_values(["text", "mode"], ["fixed", "fixed"]) == {"text": "fixed", "mode": "fixed"}
     assert named_values(["seed"], [3, 20]) == {}
+
+
+@pytest.mark.parametrize("state", [[], ["Sample"]])
+def test_a_sampler_of_efficiency_nodes_is_read_with_a_state_or_without(state: list[Any]) -> None:
+    values = [*state, 5, "randomize", 12, 6.5, "euler", "karras", 1.0, "auto"]
+    document = {
+        "nodes": [
+            part(1, "Efficient Loader", []),
+            part(2, "EmptyLatentImage", [512, 768, 1]),
+            part(3, "KSampler (Efficient)", values, model=1, latent_image=2),
+            part(4, "SaveImage", ["x"], images=3),
+        ],
+        "links": [[1, 1, 0, 3, 0, "*"], [2, 2, 0, 3, 1, "*"], [3, 3, 5, 4, 0, "*"]],
+    }
+    found = read(document)
+    assert found is not None
+    request = found.request
+    assert (request.seed, request.steps, request.guidance) == (5, 12, 6.5)

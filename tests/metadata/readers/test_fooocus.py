@@ -77,3 +77,11 @@ def test_fooocuss_exif_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jpg"
     path.write_bytes(jpeg((0xE1, b"Exif\0\0" + data)))
     assert read_request(path).request.seed == 4067887243
+
+
+@pytest.mark.parametrize(("name", "told"), [("Default (model)", False), ("soft", True)])
+def test_fooocuss_vae_is_told_unless_it_is_the_checkpoints(name: str, *, told: bool) -> None:
+    fields = json.loads(frozen("fooocus")["written"]["fooocus"]) | {"vae": name}
+    found = recognised(("parameters", json.dumps(fields)), ("fooocus_scheme", "fooocus"))
+    assert ('It was made with the VAE "soft"; choose it to match.' in found.warnings) == told
+    assert "vae" not in {pair.key for pair in found.unmapped}
