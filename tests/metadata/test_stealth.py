@@ -142,7 +142,7 @@ def test_garbage_is_read_or_not(tmp_path: Path, cut: int, junk: bytes) -> None:
 def test_text_in_red_green_and_blue_is_read(
     tmp_path: Path, mode: str, name: str, *, packed: bool
 ) -> None:
-    """As reForge and SwarmUI write it with "RGB": three bits to each pixel."""
+    """reForge and SwarmUI write it so with "RGB": three bits to each pixel."""
     text = b"a cat\nSteps: 7, Sampler: Euler, Seed: 1"
     mark = b"stealth_rgbcomp" if packed else b"stealth_rgbinfo"
     content = hidden(gzip.compress(text) if packed else text, mark)

@@ -1276,7 +1276,7 @@ def test_a_switch_passes_on_the_input_that_it_chooses(
     assert read(tmp_path, with_inputs(graph, "3", steps=["63", 0])).request.steps == steps
 
 
-def test_what_happened_to_an_unused_negative_prompt_is_not_told(tmp_path: Path) -> None:
+def test_nodes_of_an_unused_negative_prompt_are_not_told(tmp_path: Path) -> None:
     graph = with_nodes(TEXT_TO_PICTURE, n20=node("ConditioningZeroOut", conditioning=["6", 0]))
     graph = with_inputs(graph, "3", negative=["20", 0])
     assert "Not taken over: ConditioningZeroOut." in read(tmp_path, graph).warnings

@@ -283,7 +283,7 @@ def test_invokeais_fill_paints_anew() -> None:
     assert invoke(model=model, strength=0.3).request.strength == 1
 
 
-def test_what_is_off_and_parts_of_flows_are_not_told() -> None:
+def test_settings_that_are_off_and_parts_of_flows_are_not_told() -> None:
     part = {"name": "t5", "base": "any"}
     found = flow(
         "flux",

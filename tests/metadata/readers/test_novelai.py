@@ -56,7 +56,7 @@ def test_novelais_strength_is_that_of_another_picture(
     assert any("made from another picture" in told for told in found.warnings) == bool(strength)
 
 
-def test_what_novelai_always_writes_is_not_told() -> None:
+def test_values_that_novelai_always_writes_are_not_told() -> None:
     always = {
         "cfg_sched_eligibility": "enable_for_post_summer_samplers",
         "uncond_per_vibe": True,
