@@ -5,9 +5,8 @@ share it. Patched weights are computed in memory, from the checkpoint's own numb
 wanted again and again are kept in the cache, too, for as long as the code that computes them stays.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
 from backends.base import BlockForm, Cancellation, DType, WeightRef
 from engine.api.sentences import sentence
@@ -26,8 +25,6 @@ from engine.weights.working_copies import WorkingCopies
 
 # The digits of the digest of code in the names of merged weights.
 _CODE_DIGITS = 8
-# The digits of the digest of packed weights' names.
-_NAME_DIGITS = 12
 
 
 def has_copy_of(
@@ -40,8 +37,8 @@ def has_copy_of(
     base = weights.base
     key = _key(base, "*", element)
     if form is not None and any(packing_of(source, form) for source in base.values()):
-        key += f"-{_packed(form)}*"
-    return copies.has_any(key)
+        return copies.has_any(f"{key}-{_packed(form)}*")
+    return copies.has_any(key) or copies.has_any(f"{key}-[0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +62,14 @@ class WeightBinding:
 
     @property
     def copy_key(self) -> str:
-        """The name of the working copy of the weights without patches.
+        """The key of the working copy of the weights without patches.
 
         Patched weights are not packed, so graphs of other LoRAs have other copies.
         """
-        packed = [name for name, one in self.used.items() if isinstance(one, PackedWeight)]
         key = _key(self.network.weights.base, self.network.name, self.element)
-        if not self.form or not packed:
-            return key
-        key += f"-{_packed(self.form)}{len(packed)}"
-        unpacks = any(len(self.used[name].shape) == 2 for name in self.patched)
-        return f"{key}-{_digest_of(packed)}" if unpacks else key
+        if self.form and any(isinstance(one, PackedWeight) for one in self.used.values()):
+            key += f"-{_packed(self.form)}"
+        return self.copies.key_for(key, self.base.used)
 
     @property
     def base(self) -> "WeightBinding":
@@ -128,6 +122,7 @@ class WeightBinding:
             return bind(patched, self.element, report)
         name, element = self.network.name, self.element
         key = f"{_key(self.network.weights, name, element)}-{code_of_weights()[:_CODE_DIGITS]}"
+        key = self.merged.copies.key_for(key, patched)
         found = _find(self.merged.copies, key, patched, awaited)
         if found is not None:
             return found
@@ -205,10 +200,6 @@ def _packed(form: BlockForm) -> str:
     rounded, joined = f"rounded_{form.bits}" * (form.bits < 16), "joined" * form.joined
     changes = "_".join(filter(None, (rounded, joined)))
     return f"{changes}-packed" if changes else "packed"
-
-
-def _digest_of(names: Iterable[str]) -> str:
-    return sha256("\n".join(sorted(names)).encode()).hexdigest()[:_NAME_DIGITS]
 
 
 def _key(weights: WeightSet, name: str, element: DType) -> str:

@@ -2,13 +2,17 @@
 
 A runtime that must convert weights keeps the converted arrays for as long as it lives, in private
 memory. Mapped from a file they are page cache instead, and the next start converts nothing. The
-copies are safetensors files, named by content, written under a temporary name and then renamed;
-the least recently used are deleted when the cache exceeds its cap. Copies are checked for damage in
-the background (`engine.weights.copy_checks`); a job waits for the result before it saves a picture.
+copies are safetensors files, named by content and numbered by layout, written under a temporary
+name and then renamed; the least recently used are deleted when the cache exceeds its cap. Copies
+are checked for damage in the background (`engine.weights.copy_checks`); a job waits for the result
+before it saves a picture.
 """
 
 import contextlib
+import glob
+import itertools
 import logging
+import re
 import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +48,8 @@ CAP_BYTES = 24 << 30
 # or these bytes where that is less.
 _SPARE_TIMES, _SPARE_BYTES = 10, 20 << 30
 _SUFFIX = ".safetensors"
+# The end of a key of `key_for`: a number or none, which in older copies begins otherwise.
+_NUMBERED = re.compile(r"(-?\d.*)?")
 _log = logging.getLogger(__name__)
 
 
@@ -89,6 +95,30 @@ class WorkingCopies:
                         lock.release()
                     self._held.clear()
                     self._checks.abandon()
+
+    def key_for(self, name: str, weights: Mapping[str, WeightSource | WeightRef]) -> str:
+        """Return the key of the copy of `weights`: a name, or that name and a number.
+
+        Runtimes have some weights of one network in other layouts, under names of their own. So it
+        is that of a copy that holds all `weights`, with others or not; else of one that a copy of
+        `weights` may replace, as it holds nothing else; else a new one.
+        """
+        found = self.folder.glob(f"{glob.escape(name)}*{_SUFFIX}")
+        named = (path.name.removesuffix(_SUFFIX) for path in sorted(found))
+        keys = [key for key in named if _NUMBERED.fullmatch(key.removeprefix(name))]
+        for key in keys:
+            if self._look(key, weights) is not None:
+                return key
+        numbered = (f"{name}-{number}" for number in itertools.count(2))
+        unused = (key for key in itertools.chain((name,), numbered) if key not in keys)
+        return next((key for key in keys if self._holds_only(key, weights)), next(unused))
+
+    def _holds_only(self, key: str, weights: Collection[str]) -> bool:
+        """Return True if a copy has no weight beside these, or cannot be read."""
+        try:
+            return read_index(self._cache.path(key)).tensors.keys() <= set(weights)
+        except EngineError:
+            return True
 
     def find(
         self, key: str, weights: Mapping[str, WeightSource | WeightRef]

@@ -19,6 +19,7 @@ from backends.base import (
     Precision,
     RunCancelled,
 )
+from backends.forms import UpsamplingForm
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.compile.backend_errors import translated_errors
@@ -26,6 +27,7 @@ from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
+from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import bind
 from engine.weights.sources import ScaledSlice, mapped
@@ -56,6 +58,13 @@ def network(folder: Path, dtype: DType, *, seed: int = 0, skip: int = 1) -> Netw
         lambda g: clip_text(g, SMALL_CLIP, skip),
         WeightSet(f"digest {seed}", weights),
     )
+
+
+class SummingLike(OpenVinoLike):
+    """The same with kernels summed for doubled pictures, as OpenVINO has them."""
+
+    def operators(self, device: Device) -> OperatorSet:
+        return replace(super().operators(device), upsampling=UpsamplingForm.TRANSPOSED)
 
 
 class Loading:
@@ -337,3 +346,30 @@ def test_failures_have_the_names_a_person_can_act_on() -> None:
         raise RunCancelled
     with pytest.raises(KeyError), translated_errors(device):
         raise KeyError
+
+
+def test_layouts_of_two_runtimes_leave_each_other_their_copies(
+    loading: Loading, tmp_path: Path
+) -> None:
+    """One reads a kernel as it is, the other with its taps summed for doubled pictures."""
+
+    def emit(g: GraphBuilder) -> None:
+        x = g.input("x", DType.F32, (1, 4, 8, 8))
+        x = g.doubled_conv(g.cast_to_element(x), "up", (4, 6))
+        g.output(g.conv(x, "out", (6, 4)), "y", DType.F32, (1, 4, 16, 16))
+
+    weights = write_arrays(tmp_path / "vae.safetensors", random_weights(emit), DType.F16)
+    made, summing = Network("vae_decoder", emit, WeightSet("vae", weights)), SummingLike()
+    other = Compiler(summing, summing.probe()[0], loading.copies)
+
+    def files_after_both() -> dict[str, int]:
+        """The copies by name, as the numbers of their files, after both have loaded it."""
+        loading.load(made, F32, WORKING_COPY)
+        other.load(made, F32, WORKING_COPY, lambda _d, _t: None, CancelToken()).close()
+        assert summing.graphs[-1].weights.keys() != loading.backend.graphs[-1].weights.keys()
+        return {path.name: path.stat().st_ino for path in loading.copies.folder.iterdir()}
+
+    first = files_after_both()
+    assert len(first) == 2
+    assert files_after_both() == first
+    assert loading.compiler.has_copy(made.weights, F32)

@@ -100,6 +100,27 @@ def test_a_part_of_the_copy_is_found_and_more_than_it_is_not(
     assert copies.find("key", more) is None
 
 
+def test_a_copy_is_kept_beside_one_of_another_layout_and_replaces_one_of_fewer_weights(
+    copies: WorkingCopies, weights: dict[str, WeightSource]
+) -> None:
+    fewer = {name: weights[name] for name in ("b.weight", "Größe")}
+    turned = {"b.weight": weights["b.weight"], "Größe:turned": weights["Größe"].reshaped((3, 2))}
+    assert copies.key_for("key", fewer) == "key"
+    copies.make("key", fewer, DType.F32, ignore)
+    assert copies.key_for("key", turned) == "key-2"
+    copies.make("key-2", turned, DType.F32, ignore)
+    assert copies.key_for("key", fewer) == "key"
+    assert copies.key_for("key", weights) == "key"
+    assert copies.key_for("key", turned) == "key-2"
+    copies.make("key", weights, DType.F32, ignore)
+    assert copies.key_for("key", fewer) == "key"
+    (copies.folder / "key-2.safetensors").write_bytes(b"damaged")
+    assert copies.key_for("key", turned) == "key-2"
+    for other in ("key-packed", "keys"):
+        copies.make(other, turned, DType.F32, ignore)
+    assert copies.key_for("key", turned) == "key-2"
+
+
 def test_other_shapes_are_not_taken(
     copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
