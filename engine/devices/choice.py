@@ -174,8 +174,10 @@ class Devices:
         report = self._store.find(reference.name)
         if report is None:
             return True
+        if report.problem:
+            return report.disturbed
         devices = (d for d in report.devices if d.automatic and not d.unusable)
-        return not report.problem and any(not d.tried or d.disturbed for d in devices)
+        return any(not d.tried or d.disturbed for d in devices)
 
     def _report(self, reference: BackendReference) -> BackendReport | None:
         """Return a backend's report; if a trusted one has none, ask it in this process."""
@@ -326,7 +328,7 @@ def _unknown(report: BackendReport | None) -> str:
 
 def _disturbed(report: BackendReport) -> BackendReport:
     devices = tuple(msgspec.structs.replace(d, disturbed=True) for d in report.devices)
-    return msgspec.structs.replace(report, devices=devices)
+    return msgspec.structs.replace(report, devices=devices, disturbed=True)
 
 
 def _info(reference: BackendReference, device: TriedDevice, *, checked: bool) -> DeviceInfo:

@@ -61,7 +61,7 @@ class Trials:
     ) -> BackendReport:
         """List a backend's devices without running anything on them. Raises Cancelled."""
         results = _Results(cancel)
-        end = self._listen(reference, Path(), ("--look",), results)
+        end = self._listen(reference, Path(), results, "--look")
         return _report(reference.name, fingerprint, results, end)
 
     def run(
@@ -72,26 +72,44 @@ class Trials:
         `folder` is for files that the trials of several backends share. Raises Cancelled.
         """
         results = _Results(cancel)
-        end = self._listen(reference, folder, (), results)
+        end = self._listen(reference, folder, results)
         while end and results.running and results.untried:
             results.blame_running(end)
-            skip = tuple(f"--skip={device}" for device in (*results.figures, *results.problems))
-            end = self._listen(reference, folder, skip, results)
+            end = self._listen(reference, folder, results)
         return _report(reference.name, fingerprint, results, end)
 
     def _listen(
+        self, reference: BackendReference, folder: Path, results: "_Results", *options: str
+    ) -> str:
+        """Collect the results of the devices that are left; return a failure, or "" at the end.
+
+        What falls silent is tried once more: the disk may be slow, or the machine may have slept,
+        and what the first process has read of a runtime is in memory then.
+        """
+        end = self._listen_once(reference, folder, results, options)
+        if end != self._silence:
+            return end
+        results.forget_running()
+        return self._listen_once(reference, folder, results, options)
+
+    def _listen_once(
         self,
         reference: BackendReference,
         folder: Path,
-        options: tuple[str, ...],
         results: "_Results",
+        options: tuple[str, ...],
     ) -> str:
         """Run a child process and collect its results; return its failure, or "" if it finished."""
         results.running = ""
         arguments = (reference.module, reference.type_name, str(folder))
         parent = (f"--parent={os.getpid()}",)
-        with _started((*self._command, *arguments, *parent, *options)) as child:
+        skip = tuple(f"--skip={device}" for device in (*results.figures, *results.problems))
+        with _started((*self._command, *arguments, *parent, *options, *skip)) as child:
             return self._hear_out(child, results)
+
+    @property
+    def _silence(self) -> str:
+        return f"It did not answer for {self._limits.silence_s:.0f} s."
 
     def _hear_out(self, child: "_Child", results: "_Results") -> str:
         """Take messages until the child finishes, fails or exceeds a limit; return the failure."""
@@ -103,7 +121,7 @@ class Trials:
                 if results.cancel.is_set():
                     raise Cancelled from None
                 if monotonic() > latest:
-                    return f"It did not answer for {self._limits.silence_s:.0f} s."
+                    return self._silence
                 if (hardware.private_bytes(child.process.pid) or 0) > self._limits.memory_bytes:
                     return f"It took more than {self._limits.memory_bytes / 1e9:.1f} GB of memory."
                 continue
@@ -151,6 +169,10 @@ class _Results:
     def blame_running(self, end: str) -> None:
         """Blame the end of the process on the device that was running."""
         self.problems[self.running] = end
+
+    def forget_running(self) -> None:
+        """Forget the results of the device that was running: it is tried again."""
+        self.figures.pop(self.running, None)
 
     def tried(self) -> tuple[TriedDevice, ...]:
         """Return each device with the results of its trial."""

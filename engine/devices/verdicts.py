@@ -130,12 +130,16 @@ def untried(backend: Backend, device: Device) -> TriedDevice:
 
 
 class BackendReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One backend's devices; `problem` is its process's failure, if no device is to blame."""
+    """One backend's devices; `problem` is its process's failure, if no device is to blame.
+
+    `disturbed`: a job ran meanwhile, which may have been the cause.
+    """
 
     backend: str
     fingerprint: str
     devices: tuple[TriedDevice, ...] = ()
     problem: str = ""
+    disturbed: bool = False
 
     def find(self, device: str) -> TriedDevice | None:
         """Return the device with this id; None if there is none."""

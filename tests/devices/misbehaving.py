@@ -4,6 +4,7 @@ import ctypes
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -94,6 +95,29 @@ class HangsOnProbe(Right):
     def probe(self) -> list[Device]:
         ctypes.PyDLL(None).sleep(600)
         return []
+
+
+class StartsSlowly(Right):
+    """Takes ten minutes to start the first time, as from a disk that is slow."""
+
+    def probe(self) -> list[Device]:
+        _be_slow_once()
+        return super().probe()
+
+
+class RunsSlowly(Right):
+    """Takes ten minutes for the first device's second precision, the first time."""
+
+    def misbehave(self, device: Device, precision: Precision) -> None:
+        if device.id == "first" and precision is Precision.F32:
+            _be_slow_once()
+
+
+def _be_slow_once() -> None:
+    mark = Path(os.environ["SAFELIGHT_TEST_SLOW"])
+    if not mark.exists():
+        mark.touch()
+        time.sleep(600)
 
 
 class EatsMemory(Right):

@@ -287,6 +287,19 @@ def test_figures_measured_during_a_job_hold_until_they_are_measured_again(
     assert devices.has_news() is news
 
 
+@pytest.mark.parametrize(("activity", "news"), [(IDLE, False), (BUSY, True)])
+def test_a_process_that_failed_during_a_job_is_tried_again(
+    tmp_path: Path, only: Callable[..., None], activity: JobActivity, news: bool
+) -> None:
+    only(FAST)
+    devices = Devices(tmp_path, CannedTrials(fast="It did not answer for 120 s."))
+    for _ in devices.verify(activity=lambda: activity):
+        pass
+    assert devices.has_news() is news
+    verify(devices)
+    assert not devices.has_news()
+
+
 def test_a_trusted_backend_that_was_killed_is_the_last_resort(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:

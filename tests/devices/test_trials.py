@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 
 import pytest
 
@@ -69,8 +70,28 @@ def test_a_crash_is_blamed_on_the_device_that_was_running(shared: Path) -> None:
 
 
 def test_a_trial_that_hangs_is_ended(shared: Path) -> None:
-    report = run("HangsOnProbe", shared, TrialLimits(silence_s=3))
-    assert report.problem == "It did not answer for 3 s."
+    report = run("HangsOnProbe", shared, TrialLimits(silence_s=2))
+    assert report.problem == "It did not answer for 2 s."
+
+
+@pytest.mark.parametrize("type_name", ["StartsSlowly", "RunsSlowly"])
+def test_what_is_slow_once_is_tried_again(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, type_name: str
+) -> None:
+    mark = tmp_path / "was slow"
+    monkeypatch.setenv("SAFELIGHT_TEST_SLOW", str(mark))
+
+    def seconds() -> float:
+        """The clock, which jumps once the child is slow."""
+        return monotonic() + 1000 * mark.exists()
+
+    monkeypatch.setattr("engine.devices.trials.monotonic", seconds)
+    report = run(type_name, shared)
+    assert mark.exists()
+    assert report.problem == ""
+    for device in report.devices:
+        assert device.works
+        assert device.right_precisions == ("f16", "f32")
 
 
 @linux_only
