@@ -10,6 +10,7 @@ from backends.hardware.host import (
 )
 from backends.hardware.listing import list_adapters
 from backends.hardware.opinions import second_opinions
+from backends.hardware.visible import visible_cards, with_hidden
 
 __all__ = [
     "Adapter",
@@ -21,4 +22,6 @@ __all__ = [
     "list_adapters",
     "private_bytes",
     "second_opinions",
+    "visible_cards",
+    "with_hidden",
 ]

@@ -36,6 +36,8 @@ class Adapter:
     integrated: bool | None = None
     # "sm_89" for compute capability 8.9, or "gfx1103"; empty if the driver does not report it.
     architecture: str = ""
+    # "GPU-" and 32 hexadecimal digits in groups, by which CUDA knows it; empty for other makers.
+    uuid: str = ""
     unusable: str = ""
 
 

@@ -48,6 +48,7 @@ def with_nvml(adapter: Adapter, device: NvmlDevice, nvml: Nvml, host: MemoryInfo
         driver=adapter.driver or "nvidia",
         driver_version=nvml.driver or adapter.driver_version,
         integrated=shared,
+        uuid=device.uuid,
         architecture=f"sm_{capability[0]}{capability[1]}" if capability else "",
         # The driver answers, so the card is usable even if a container hides it in sysfs.
         unusable="",

@@ -26,6 +26,7 @@ class NvmlDevice:
     memory_total: int | None
     memory_free: int | None
     capability: tuple[int, int] | None
+    uuid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,8 @@ def _device(library: Any, index: int) -> NvmlDevice | None:
         return None
     name = ctypes.create_string_buffer(_TEXT_BYTES)
     library.nvmlDeviceGetName(handle, name, ctypes.c_uint(_TEXT_BYTES))
-    memory = _Memory()
+    uuid, memory = ctypes.create_string_buffer(_TEXT_BYTES), _Memory()
+    library.nvmlDeviceGetUUID(handle, uuid, ctypes.c_uint(_TEXT_BYTES))
     has_memory = library.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)) == 0
     major, minor = ctypes.c_int(), ctypes.c_int()
     told = library.nvmlDeviceGetCudaComputeCapability(
@@ -120,4 +122,5 @@ def _device(library: Any, index: int) -> NvmlDevice | None:
         memory_total=memory.total if has_memory else None,
         memory_free=memory.free if has_memory else None,
         capability=(major.value, minor.value) if told == 0 else None,
+        uuid=uuid.value.decode(errors="replace"),
     )

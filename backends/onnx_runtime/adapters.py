@@ -2,12 +2,15 @@
 
 from backends import hardware
 from backends.base import Device, MemoryInfo
+from backends.hardware import visible_cards, with_hidden
 
 
 def adapters_of(vendor: str | None = None) -> tuple[hardware.Adapter, ...]:
-    """List the adapters of a maker, or all, in the order of device numbers."""
-    found = hardware.list_adapters()
-    return tuple(adapter for adapter in found if vendor is None or adapter.vendor == vendor)
+    """List all adapters in the order of device numbers, or those of a maker.
+
+    A maker's that are hidden from its own runtime are unusable.
+    """
+    return hardware.list_adapters() if vendor is None else with_hidden(_of_maker(vendor))
 
 
 def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | None:
@@ -17,15 +20,8 @@ def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | 
 
 
 def number_of(device: Device, vendor: str) -> int:
-    """Return the number by which a maker's runtime knows a device.
-
-    It counts in the order of the bus, and leaves out adapters that its driver does not have, such
-    as one that is set aside for a virtual machine.
-    """
-    adapters, index = adapters_of(vendor), int(device.id)
-    usable = [place for place, adapter in enumerate(adapters) if not adapter.unusable]
-    usable.sort(key=lambda place: adapters[place].address)
-    return usable.index(index) if index in usable else index
+    """Return the number by which a maker's runtime knows a device."""
+    return visible_cards(_of_maker(vendor)).number(int(device.id))
 
 
 def driver_of(adapter: hardware.Adapter | None) -> str:
@@ -40,3 +36,7 @@ def memory_of(adapter: hardware.Adapter | None) -> MemoryInfo:
         return host
     free = adapter.memory_total if adapter.memory_free is None else adapter.memory_free
     return MemoryInfo(adapter.memory_total, min(free, adapter.memory_total), integrated=False)
+
+
+def _of_maker(vendor: str) -> tuple[hardware.Adapter, ...]:
+    return tuple(adapter for adapter in hardware.list_adapters() if adapter.vendor == vendor)

@@ -1,7 +1,7 @@
 """NVIDIA's cards as TensorRT sees them: compute capability, driver, and reasons against one."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from backends import hardware
@@ -54,9 +54,9 @@ def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Dev
     return found or [nothing]
 
 
-def nvidia_adapters(adapters: Iterable[Adapter]) -> Iterator[Adapter]:
-    """Return NVIDIA's adapters among these."""
-    return (adapter for adapter in adapters if adapter.vendor == "NVIDIA")
+def nvidia_adapters(adapters: Iterable[Adapter]) -> tuple[Adapter, ...]:
+    """Return NVIDIA's adapters among these; those that are hidden from CUDA are unusable."""
+    return hardware.with_hidden([a for a in adapters if a.vendor == "NVIDIA"])
 
 
 def _device(backend: str, adapter: Adapter, judge: Judge) -> Device:

@@ -83,6 +83,7 @@ _REASONS = (
     sentence("this build of ONNX Runtime has no {name}"),
     sentence("driver {version} is too old: {name} needs {least} or newer"),
     sentence("its driver is {driver}; NVIDIA's own is needed"),
+    sentence("{variable} hides it"),
     sentence("NVIDIA's driver does not answer (NVML)"),
     sentence("{name} is no longer there"),
     sentence("NVIDIA's driver does not tell the memory of {name}"),

@@ -129,6 +129,36 @@ def test_cuda_is_asked_for_the_card_by_its_own_number(
     assert [backend.provider_options(card)["device_id"] for card in cards] == numbers
 
 
+@pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        ("1", {"1": "0"}),
+        ("1,0", {"0": "1", "1": "0"}),
+        ("0,-1,1", {"0": "0"}),
+        ("GPU-bbbb", {"1": "0"}),
+        ("", {}),
+        ("MIG-7a2d", {"0": "0", "1": "1"}),
+    ],
+)
+def test_a_card_that_is_hidden_from_cuda_is_not_used_and_others_keep_name_and_memory(
+    monkeypatch: pytest.MonkeyPatch, value: str, numbers: dict[str, str]
+) -> None:
+    first = replace(CARD, address="0000:01:00.0", uuid="GPU-aaaa-1")
+    second = replace(CARD, name="other", address="0000:05:00.0", memory_total=8 << 30)
+    with_cards(monkeypatch, first, replace(second, uuid="GPU-bbbb-2"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
+    backend = CudaBackend()
+    cards = {device.id: device for device in backend.probe()}
+    assert [card.name for card in cards.values()] == [CARD.name, "other"]
+    usable = {name: card for name, card in cards.items() if card.usable}
+    found = {name: backend.provider_options(card)["device_id"] for name, card in usable.items()}
+    assert found == numbers
+    reasons = {card.unusable for card in cards.values() if not card.usable}
+    assert reasons <= {"CUDA_VISIBLE_DEVICES hides it"}
+    if "1" in usable:
+        assert backend.memory(usable["1"]).total == 8 << 30
+
+
 def test_memory_and_fingerprint_are_the_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     with_cards(monkeypatch, replace(CARD, name="another"), CARD)
     device = CudaBackend().probe()[1]

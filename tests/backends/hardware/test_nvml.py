@@ -1,12 +1,24 @@
 """NVIDIA's library, played by functions with the same signatures."""
 
 import ctypes
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 from backends.hardware import nvml
 
 _CARD = b"NVIDIA GeForce RTX 3060"
+_UUID = b"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"
+
+
+def saying(value: bytes) -> Callable[[int, int, int], int]:
+    """A function that writes a text for a handle into a buffer of a size."""
+
+    def say(_handle: int, buffer: int, _size: int) -> int:
+        ctypes.memmove(buffer, value + b"\0", len(value) + 1)
+        return 0
+
+    return say
 
 
 def library(*, has_memory: bool = True, status: int = 0) -> SimpleNamespace:
@@ -14,19 +26,12 @@ def library(*, has_memory: bool = True, status: int = 0) -> SimpleNamespace:
     integer, pointer = ctypes.c_int, ctypes.c_void_p
     fill = ctypes.memmove
 
-    def text(buffer: int, value: bytes) -> int:
-        fill(buffer, value + b"\0", len(value) + 1)
-        return 0
-
     def number(place: int, value: int) -> int:
         fill(place, value.to_bytes(4, "little"), 4)
         return 0
 
-    def version(buffer: int, _size: int) -> int:
-        return text(buffer, b"560.35.03")
-
-    def name(_handle: int, buffer: int, _size: int) -> int:
-        return text(buffer, _CARD)
+    def version(buffer: int, size: int) -> int:
+        return saying(b"560.35.03")(0, buffer, size)
 
     def count(place: int) -> int:
         return number(place, 2)
@@ -55,6 +60,7 @@ def library(*, has_memory: bool = True, status: int = 0) -> SimpleNamespace:
     def function(kinds: tuple[Any, ...], body: Any) -> Any:
         return ctypes.CFUNCTYPE(integer, *kinds)(body)
 
+    told = pointer, pointer, ctypes.c_uint
     return SimpleNamespace(
         nvmlInit_v2=function((), lambda: status),
         nvmlShutdown=function((), lambda: 0),
@@ -62,7 +68,8 @@ def library(*, has_memory: bool = True, status: int = 0) -> SimpleNamespace:
         nvmlDeviceGetCount_v2=function((pointer,), count),
         nvmlDeviceGetHandleByIndex_v2=function((ctypes.c_uint, pointer), handle),
         nvmlDeviceGetPciInfo_v3=function((pointer, pointer), pci),
-        nvmlDeviceGetName=function((pointer, pointer, ctypes.c_uint), name),
+        nvmlDeviceGetName=function(told, saying(_CARD)),
+        nvmlDeviceGetUUID=function(told, saying(_UUID)),
         nvmlDeviceGetMemoryInfo=function((pointer, pointer), memory),
         nvmlDeviceGetCudaComputeCapability=function((pointer, pointer, pointer), capability),
     )
@@ -76,6 +83,7 @@ def test_the_librarys_facts_are_read() -> None:
         memory_total=12 << 30,
         memory_free=10 << 30,
         capability=(8, 6),
+        uuid=_UUID.decode(),
     )
     assert nvml.ask(library()) == nvml.Nvml("560.35.03", (expected, expected))
 

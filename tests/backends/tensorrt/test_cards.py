@@ -55,6 +55,17 @@ def two_l40s(root: Path) -> tuple[Adapter, ...]:
     return linux_adapters(root, replace(told, devices=capable))
 
 
+@BOTH
+def test_a_card_that_is_hidden_from_cuda_has_that_reason(
+    monkeypatch: pytest.MonkeyPatch, backend: TensorRtRtxBackend | TensorRtBackend
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    first = card("NVIDIA GeForce RTX 4070", "sm_89")
+    found = reasons(backend.judged((first, replace(first, address="0000:05:00.0"))))
+    assert found[0] == "CUDA_VISIBLE_DEVICES hides it"
+    assert found[1] != found[0]
+
+
 # --- what stands in the way on real machines ---
 
 
