@@ -133,11 +133,16 @@ def _is_in_blocks(bits: WeightBits, checkpoint: IdentifiedCheckpoint) -> bool:
 
 
 def _for_blocks(candidate: Candidate) -> Candidate:
-    """Return the candidate with the preferred precision for weights in blocks."""
+    """Return the candidate with the preferred precision for weights in blocks.
+
+    Without a trial that is 8 bits, if they are offered: in 16 bits the same products are rounded.
+    """
+    offered = candidate.device.precisions
+    times = candidate.times or dict.fromkeys({Precision.INT8} & {*offered}, candidate.milliseconds)
     for precision in _FOR_BLOCKS:
-        time = candidate.times.get(precision)
+        time = times.get(precision)
         if time is not None and time <= candidate.milliseconds:
-            others = (other for other in candidate.device.precisions if other is not precision)
+            others = (other for other in offered if other is not precision)
             device = replace(candidate.device, precisions=(precision, *others))
             return replace(candidate, device=device, milliseconds=time)
     return candidate

@@ -129,6 +129,17 @@ def test_blocks_are_computed_in_8_bits_where_that_takes_no_longer(bench: Bench) 
     assert bench.planned(bench.request).precisions == (Precision.F32,)
 
 
+def test_blocks_are_computed_in_8_bits_before_there_is_a_trial(bench: Bench) -> None:
+    """In bfloat16 the same products are rounded, and everything else besides."""
+    device = replace(bench.first.device, precisions=(*bench.first.device.precisions, INT8))
+    bench.first = Candidate(bench.openvino, device)
+    named = {"backend": "intel_openvino"}
+    assert bench.planned(bench.request, **named).precisions == (INT8, Precision.F32)
+    assert bench.planned(bench.wide, **named).precisions[0] is Precision.BF16
+    bench.first = replace(bench.first, device=replace(device, precisions=(Precision.BF16,)))
+    assert bench.planned(bench.request, **named).precisions == (Precision.BF16,)
+
+
 def test_runtimes_are_compared_in_the_precision_that_blocks_are_computed_in(bench: Bench) -> None:
     """OpenVINO, which is slower than ONNX Runtime in bfloat16 here, is not in float32."""
     openvino = bench.first
