@@ -134,6 +134,11 @@ class Compiler:
         streams = self._operators.streams
         return WeightPlacement.STREAMED if streams else WeightPlacement.IN_PLACE
 
+    @property
+    def shares_runs(self) -> bool:
+        """True if what a run takes is free for the next one, whichever network runs it."""
+        return self.backend.working_memory(self.device).empties
+
     def runs_bytes(self, networks: Sequence[tuple[Network, Precision]]) -> int:
         """Return the bytes that runs take beside weights, one after the other, with all loaded.
 

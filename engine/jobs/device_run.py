@@ -38,8 +38,7 @@ class DeviceRun:
         """
         plan, stages, context = self.plan, self._stages(), self._context
         if self._services.residency is not None:
-            used = {network.name for run in plan.pictures.runs for network in run.networks}
-            self._services.residency.make_room(plan.memory.spare_bytes, used)
+            self._services.residency.make_room(plan.memory.spare_bytes, plan.networks)
             if not plan.memory.resident:
                 self._services.residency.release()
         with closing(stages), self._keeping_encodings(stages):

@@ -9,6 +9,7 @@ from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.jobs.job_estimate import JobEstimate, estimate_job
 from engine.jobs.job_memory import MemoryAllowance, memory_of_job, require_host_room
+from engine.jobs.known_texts import texts_are_known
 from engine.jobs.memory_needs import memory_needs
 from engine.jobs.room import Planning, fitting_bits, fitting_size, no_room
 from engine.jobs.roundings import EVEN, roundings
@@ -38,6 +39,14 @@ class JobPlan:
     def job(self) -> ResolvedJob:
         """The resolved job, before its placement on the device."""
         return self.pictures.read.job
+
+    @property
+    def networks(self) -> set[str]:
+        """The names of the networks that are to be loaded."""
+        texts = self.pictures.read.first.texts if not self.needs.has_texts else ()
+        known = {id(network) for text in texts for network in text.networks}
+        every = (network for run in self.pictures.runs for network in run.networks)
+        return {network.name for network in every if id(network) not in known}
 
 
 def plan_job(
@@ -114,7 +123,10 @@ class _RoundedPlan:
 def _rounded_plan(
     read: ReadJob, compiler: Compiler, services: JobServices, allowance: MemoryAllowance
 ) -> _RoundedPlan:
-    """Plan the memory of a job by what is free now, with weights as the compiler rounds them."""
+    """Plan the memory of a job by what is free now, with weights as the compiler rounds them.
+
+    Text encoders are left out where they would be in the way and all results of theirs are known.
+    """
     needs = memory_needs(read, compiler, preview_bytes=allowance.preview_bytes)
     present = compiler.memory()
     free, limit = services.available_bytes(present), allowance.of(present)
@@ -125,9 +137,19 @@ def _rounded_plan(
         allowance=allowance,
         pictures=read.job.count,
     )
-    memory = planning(needs)
-    suits = memory.suits(free if limit is None else limit, free)
-    return _RoundedPlan(compiler, needs, planning, memory, suits)
+
+    def planned(needs: MemoryNeeds) -> _RoundedPlan:
+        memory = planning(needs)
+        suits = memory.suits(free if limit is None else limit, free)
+        return _RoundedPlan(compiler, needs, planning, memory, suits)
+
+    whole = planned(needs)
+    if whole.suits and whole.memory.resident:
+        return whole
+    rest, results = planned(needs.without_texts), services.cache.results
+    offered = precisions(read.job.request.precision, compiler.device)
+    is_known = texts_are_known(read, compiler, rest.memory, offered, results)
+    return rest if is_known else whole
 
 
 def _chosen(plans: Iterable[_RoundedPlan]) -> _RoundedPlan:

@@ -79,6 +79,7 @@ class _JobSizes:
             controls=self._control_networks(own),
             reference=self._reference(own),
             picture_encoders=tuple(map(self._used, pictured)),
+            shares_runs=self.compiler.shares_runs,
             text_run_bytes=self._runs(self._text_networks()),
             picture_run_bytes=self._runs(pictured),
         )

@@ -1,6 +1,8 @@
 """The memory plan of a job, chosen before the first step from sizes and free memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from engine.memory.component_bytes import ComponentBytes
 from engine.memory.placement import WeightPlacement
@@ -120,6 +122,8 @@ class MemoryNeeds:
     enlarging_bytes: int = 0
     # The memory of previews, held while the denoiser runs.
     preview_bytes: int = 0
+    # True if what a run takes is free for the next one, whichever network runs it.
+    shares_runs: bool = False
     # The place of weights that the device's runtime has for networks that do not fit it.
     last: WeightPlacement = WeightPlacement.IN_PLACE
 
@@ -163,6 +167,17 @@ class MemoryNeeds:
             ),
         )
 
+    @property
+    def without_texts(self) -> "MemoryNeeds":
+        """The needs where no text encoder is loaded, as its results are known."""
+        none = ComponentBytes(0, 0, repacks=self.text_encoder.repacks)
+        return replace(self, text_encoder=none, largest_text=None, text_run_bytes=0)
+
+    @property
+    def has_texts(self) -> bool:
+        """True unless the needs are those `without_texts`."""
+        return self.text_encoder.packed > 0
+
     def mapped_bytes(self, placement: WeightPlacement) -> int:
         """Return the most bytes that networks which run together read from mapped files."""
         reference = (self.reference,) if self.reference else ()
@@ -180,27 +195,44 @@ class MemoryNeeds:
     def peak(self, way: Way, placement: WeightPlacement) -> int:
         """Return the peak in bytes where converted weights are in this place."""
         beside = (*self.controls, *((self.reference,) if self.reference else ()))
-        weights = self.denoiser.bytes(placement) + sum(
-            weights.bytes(placement) for weights in beside
+        weights = sum(part.bytes(placement) for part in (self.denoiser, *beside))
+        denoising = _Share(weights, self.step_bytes + self.preview_bytes)
+        others = [self._vae(way, placement), _Share(0, self.enlarging_bytes)]
+        others += (
+            _Share(second.weights.bytes(placement), second.step_bytes) for second in self.later
         )
-        first = weights + self.step_bytes + self.preview_bytes
         pictures = [encoder.bytes(placement) for encoder in self.picture_encoders]
-        encoding = self.text_run_bytes + self.picture_run_bytes
-        third = self.text_encoder.bytes(placement) + sum(pictures) + encoding
-        if not way.resident:
-            # Before the first step: one text encoder, and the denoiser's weights.
-            text = (self.largest_text or self.text_encoder).bytes(placement) + self.text_run_bytes
-            loaded = self.denoiser.loading(placement) * way.load_ahead
-            picture = max(pictures, default=0) + self.picture_run_bytes
-            first, third = max(first, text + loaded, picture), 0
-        runs = [first, self._vae(way, placement), self.enlarging_bytes]
-        runs += (second.weights.bytes(placement) + second.step_bytes for second in self.later)
-        return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
+        if way.resident:
+            held = self.text_encoder.bytes(placement) + sum(pictures)
+            encoding = _Share(held, self.text_run_bytes + self.picture_run_bytes)
+            return _BASE_BYTES + self._at_once([denoising, encoding, *others])
+        # Before the first step: one text encoder, and the denoiser's weights.
+        text = (self.largest_text or self.text_encoder).bytes(placement)
+        loaded = self.denoiser.loading(placement) * way.load_ahead
+        before = [
+            _Share(text + loaded, self.text_run_bytes),
+            _Share(max(pictures, default=0), self.picture_run_bytes),
+        ]
+        if not way.together:
+            return _BASE_BYTES + max(map(sum, (denoising, *before, *others)))
+        return _BASE_BYTES + max(self._at_once([one, *others]) for one in (denoising, *before))
 
-    def _vae(self, way: Way, placement: WeightPlacement) -> int:
-        return self.vae.bytes(placement) + (
-            self.vae_tile_bytes if way.tiles else self.vae_run_bytes
-        )
+    def _at_once(self, shares: "Sequence[_Share]") -> int:
+        """Return the bytes of networks that are all loaded, and run one after the other."""
+        runs = [share.run for share in shares]
+        held = sum(share.weights for share in shares)
+        return held + (max(runs) if self.shares_runs else sum(runs))
+
+    def _vae(self, way: Way, placement: WeightPlacement) -> "_Share":
+        run = self.vae_tile_bytes if way.tiles else self.vae_run_bytes
+        return _Share(self.vae.bytes(placement), run)
+
+
+class _Share(NamedTuple):
+    """The bytes of the weights of networks, and those that their runs take beside them."""
+
+    weights: int
+    run: int
 
 
 @dataclass(frozen=True, slots=True)

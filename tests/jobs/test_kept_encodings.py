@@ -1,8 +1,11 @@
 """A prompt that was encoded before is not encoded again, and the picture is the same."""
 
+# pyright: reportPrivateUsage=false
+
 import os
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +19,16 @@ from backends.base import Artifact, Cancellation, Device, DType, Feeds, Graph, P
 from backends.cpu import CpuBackend
 from engine.api.lora import LoraChoice, LoraMode
 from engine.api.request import GenerateRequest
-from engine.api.values import ConventionName, Phase, TextWeightBits
+from engine.api.values import ConventionName, ErrorCode, Phase, TextWeightBits
 from engine.cancel import CancelToken
 from engine.devices.choice import Candidate, Devices
-from engine.errors import Cancelled
+from engine.errors import Cancelled, EngineError
+from engine.jobs.memory_needs import _JobSizes
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
+from engine.memory.component_bytes import ComponentBytes
 from engine.memory.residency import Residency
 from engine.output import destination
 from tests import damages
@@ -126,6 +131,62 @@ def test_the_same_prompt_with_another_seed_loads_and_runs_no_encoder(bench: Benc
     assert Phase.ENCODE not in bench.phases
     np.testing.assert_array_equal(again, bench.expected(seed=8, steps=2))
     services.release()
+
+
+def test_other_networks_stay_where_only_an_encoder_of_a_new_prompt_has_no_room(
+    bench: Bench,
+) -> None:
+    services = bench.services(residency=Residency())
+    enough = JobRunner(services).estimate(bench.request).memory
+    assert enough.resident
+    limited = msgspec.structs.replace(bench.request, memory_limit_bytes=enough.peak_bytes - 1)
+
+    def loads(**changes: object) -> set[str]:
+        """The networks that are loaded for a picture with these changes."""
+        bench.run(services, msgspec.structs.replace(limited, **changes))
+        return set(bench.backend.loads)
+
+    assert loads() == {ENCODER, "denoiser", "vae_decoder"}
+    assert loads(seed=8) == {"denoiser", "vae_decoder"}
+    assert loads(seed=9) == set()
+    known = JobRunner(services).estimate(limited).memory
+    assert known.resident
+    assert known.peak_bytes < enough.peak_bytes
+    # There is no room for what stays beside the encoder of another prompt.
+    assert loads(prompt="another") == {ENCODER, "denoiser", "vae_decoder"}
+    services.release()
+
+
+def test_an_encoder_that_stayed_makes_room_where_it_has_none_and_is_not_needed(
+    bench: Bench,
+) -> None:
+    residency = Residency()
+    services = bench.services(residency=residency)
+    bench.run(services, bench.request)
+    every = residency.weight_bytes(on_host=True)
+    enough = JobRunner(services).estimate(bench.request).memory.peak_bytes
+    limited = msgspec.structs.replace(bench.request, memory_limit_bytes=enough - 1, seed=8)
+    bench.run(services, limited)
+    assert not bench.backend.loads
+    assert residency.weight_bytes(on_host=True) < every
+    services.release()
+
+
+def test_a_known_prompt_needs_no_room_for_its_encoder(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, services = bench.request, bench.services()
+    bench.run(services, known)
+    sizes = _JobSizes._text_encoders
+
+    def large(self: _JobSizes) -> list[ComponentBytes]:
+        return [replace(encoder, packed=1 << 50, in_place=None) for encoder in sizes(self)]
+
+    monkeypatch.setattr(_JobSizes, "_text_encoders", large)
+    bench.run(services, msgspec.structs.replace(known, seed=8))
+    with pytest.raises(EngineError) as caught:
+        bench.run(services, msgspec.structs.replace(known, prompt="another"))
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
 
 
 def test_a_new_process_loads_no_encoder_for_a_known_prompt(bench: Bench) -> None:

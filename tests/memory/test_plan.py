@@ -126,6 +126,33 @@ def test_with_more_jobs_to_come_everything_stays_where_it_fits(pictures: int) ->
     assert tight == plan(pictures=pictures, limit=chosen.peak_bytes - 1)
 
 
+@pytest.mark.parametrize("more_jobs", [False, True])
+def test_runs_that_leave_nothing_are_not_added_where_networks_stay(more_jobs: bool) -> None:
+    """A picture of 1024 x 1024, whose VAE takes more than its weights."""
+    adding = needs(DENOISER, VAE, TEXT, cells=4 * CELLS, text_run_bytes=300 * MB)
+    rest: dict[str, Any] = {
+        "pictures": 4,
+        "more_jobs": more_jobs,
+        "free_bytes": 10**12,
+        "limit_bytes": None,
+    }
+    added = plan_memory(adding, **rest).peak_bytes
+    shared = plan_memory(replace(adding, shares_runs=True), **rest).peak_bytes
+    # The VAE's run takes most; steps, and the runs of encoders that stay, come before it.
+    assert added - shared == adding.step_bytes + 300 * MB * more_jobs
+
+
+def test_a_run_in_turns_takes_the_same_whatever_runs_leave() -> None:
+    one = needs(DENOISER, VAE, TEXT, cells=CELLS)
+    rest: dict[str, Any] = {
+        "pictures": 1,
+        "more_jobs": False,
+        "free_bytes": 10**12,
+        "limit_bytes": 4500 * MB,
+    }
+    assert plan_memory(one, **rest) == plan_memory(replace(one, shares_runs=True), **rest)
+
+
 def test_a_copy_on_disk_may_let_both_stay() -> None:
     """Both packed networks fit, but no converted weights fit at all."""
     small = ComponentBytes(packed=100 * MB, converted=5000 * MB)
