@@ -41,7 +41,7 @@ class DeviceRun:
             self._services.residency.make_room(plan.memory.spare_bytes, plan.networks)
             if not plan.memory.resident:
                 self._services.residency.release()
-        with closing(stages), self._keeping_encodings(stages):
+        with closing(stages), self._noting_shortage(stages), self._keeping_encodings(stages):
             generation = Generation(plan.pictures, stages, context.reporter, progress.pending)
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):
                 # The weights must be sound before a picture made with them is saved.
@@ -68,6 +68,16 @@ class DeviceRun:
                 self.plan.compiler.require_sound(self._context.cancel)
                 stages.pool.keep_results()
             raise
+
+    @contextmanager
+    def _noting_shortage(self, stages: Stages) -> Generator[None]:
+        """Remember for later jobs if the device had too little memory for the plan."""
+        try:
+            yield
+        finally:
+            plan = stages.pool.underestimated
+            if plan is not None:
+                self._services.shortages.note(self.plan.candidate.device, plan)
 
     def _stages(self) -> Stages:
         plan, services, compiler = self.plan, self._services, self.plan.compiler

@@ -11,7 +11,7 @@ from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.jobs.services import JobServices
 from engine.memory.own_memory import device_share, host_share
-from engine.memory.plan import MemoryNeeds, MemoryPlan, plan_memory
+from engine.memory.plan import MemoryNeeds, MemoryPlan, budget_of, plan_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,20 @@ def memory_of_job(
     allowance: MemoryAllowance,
     pictures: int,
 ) -> MemoryPlan:
-    """Plan the memory of a job by what is free now, and by the user's limits."""
+    """Plan the memory of a job by what is free now, the user's limits, and what ran out before."""
     memory = compiler.memory()
     needs, host = replace(needs, last=compiler.last_placement), None
     if not memory.integrated:
         host = host_share(needs, hardware.host_memory().free, allowance.limit_bytes)
         needs = device_share(needs)
+    free = services.available_bytes(memory)
+    budget = budget_of(free, allowance.of(memory))
     return plan_memory(
         needs,
         pictures=pictures,
         more_jobs=services.residency is not None,
-        free_bytes=services.available_bytes(memory),
-        limit_bytes=allowance.of(memory),
+        free_bytes=free,
+        limit_bytes=services.shortages.within(compiler.device, budget),
         host=host,
     )
 

@@ -33,6 +33,7 @@ from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import Report, report_nothing
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
+from engine.memory.shortages import Shortages
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.network_lookup import NetworkLookup
 from engine.pipeline.resolve import NamedFiles
@@ -74,6 +75,7 @@ class JobServices:
     hashes: BackgroundHash | None = None
     refit_failures: RefitFailures = field(default_factory=RefitFailures)
     counted: CountedResults = field(default_factory=CountedResults)
+    shortages: Shortages = field(default_factory=Shortages)
 
     @classmethod
     def in_cache(

@@ -51,6 +51,9 @@ class NetworkPool:
         self._made: dict[tuple[Maker, str], Results] = {}
         # True once memory ran out: nothing is kept from then on.
         self.is_short_of_memory = False
+        # The plan that a device with memory of its own had too little for, though it had all that
+        # the plan counted on.
+        self.underestimated: MemoryPlan | None = None
         # The names of networks whose weights are streamed because memory ran out.
         self._streamed: set[str] = set()
         self._cancel, self._residency, self._release = cancel, residency, release
@@ -151,10 +154,14 @@ class NetworkPool:
 
     def make_room(self) -> None:
         """Free all networks, and keep none from now on."""
+        planned = None if self.is_short_of_memory else self.memory
         self.is_short_of_memory = True
         self.memory = in_turns(self.memory)
         self.close()
         self._release()
+        present = self.compiler.memory()
+        if planned and not present.integrated and present.free >= planned.budget_bytes:
+            self.underestimated = planned
 
     def way_with_less(self, networks: Sequence[Network]) -> Callable[[], None] | None:
         """Return what to do before `networks`, which ran out of memory, are run again.

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from backends.base import (
+    BackendError,
     Device,
     Graph,
     MemoryInfo,
@@ -238,6 +239,41 @@ def test_networks_that_a_card_holds_stay_in_its_own_memory(bench: Bench) -> None
     assert residency is not None
     assert residency.weight_bytes(on_host=False) > 10_000_000
     assert residency.weight_bytes(on_host=True) == 0
+
+
+class SmallCard(CountingBackend):
+    """A card that has room for one network, and says otherwise; `left` is free once it is full."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.failures, self.free, self._left = 0, 64 * GB, left
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return MemoryInfo(64 * GB, self.free, integrated=False)
+
+    def before_load(self, graph: Graph) -> None:
+        if self.open_now:
+            self.failures, self.free = self.failures + 1, self._left
+            raise BackendError("out of memory", out_of_memory=True)
+
+
+@pytest.mark.parametrize(("left", "failures"), [(64 * GB, 1), (1 * GB, 2)])
+def test_a_plan_that_a_card_has_no_room_for_is_not_made_again(
+    bench: Bench, left: int, failures: int
+) -> None:
+    """Unless another program took the memory: then it may have given it back."""
+    card = SmallCard(left)
+    bench.use(card)
+    first = bench.run()
+    assert first.plan.resident
+    assert card.failures == 1
+    card.free = 64 * GB
+    second = bench.run()
+    assert card.failures == failures
+    assert second.plan.resident is (failures == 2)
+    assert [image.record.request for image in second.images] == [
+        image.record.request for image in first.images
+    ]
 
 
 def test_networks_of_a_stopped_job_do_not_stay(bench: Bench) -> None:

@@ -1,0 +1,56 @@
+"""Plans for which a device's memory did not suffice, though it had all that they counted on.
+
+What runs take is estimated, and not measured for every runtime and network. Where an estimate was
+too low, later jobs would fail as the first did, and load their networks twice.
+"""
+
+from dataclasses import dataclass
+from threading import Lock
+
+from backends.base import Device
+from engine.memory.plan import MemoryPlan
+
+# A plan is sought that needs so much less than one that failed.
+_SHARE = 0.8
+# Budgets that differ by less are the same: what other programs take varies.
+_ALIKE = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """The peak of a plan that failed, and the budget that it was chosen for."""
+
+    peak_bytes: int
+    budget_bytes: int
+
+
+class Shortages:
+    """The plans that failed on each device since the start. May be used from any thread.
+
+    Not kept on disk: another driver or runtime may need less.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._failed: dict[tuple[str, str], _Failed] = {}
+
+    def note(self, device: Device, plan: MemoryPlan) -> None:
+        """Remember that a plan's estimate was too low on a device."""
+        key, budget = (device.backend, device.id), plan.budget_bytes
+        with self._lock:
+            before = self._failed.get(key)
+            # The budget of a plan that was chosen for less because of an earlier failure.
+            if before is not None and budget < before.budget_bytes:
+                budget = before.budget_bytes
+            self._failed[key] = _Failed(plan.peak_bytes, budget)
+
+    def within(self, device: Device, budget_bytes: int) -> int:
+        """Return the bytes of a budget that a plan may count on.
+
+        They are fewer than a plan that failed needed, unless it failed for a smaller budget.
+        """
+        with self._lock:
+            failed = self._failed.get((device.backend, device.id))
+        if failed is None or budget_bytes > _ALIKE * failed.budget_bytes:
+            return budget_bytes
+        return min(budget_bytes, int(_SHARE * failed.peak_bytes))
