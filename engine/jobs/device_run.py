@@ -72,12 +72,14 @@ class DeviceRun:
     @contextmanager
     def _noting_shortage(self, stages: Stages) -> Generator[None]:
         """Remember for later jobs if the device had too little memory for the plan."""
+        pool, device = stages.pool, self.plan.candidate.device
         try:
             yield
         finally:
-            plan = stages.pool.underestimated
-            if plan is not None:
-                self._services.shortages.note(self.plan.candidate.device, plan)
+            if pool.underestimated is not None:
+                self._services.shortages.note(device, pool.underestimated)
+        if not pool.is_short_of_memory:
+            self._services.shortages.note_success(device, self.plan.memory)
 
     def _stages(self) -> Stages:
         plan, services, compiler = self.plan, self._services, self.plan.compiler

@@ -1,7 +1,8 @@
 """Plans for which a device's memory did not suffice, though it had all that they counted on.
 
-What runs take is estimated, and not measured for every runtime and network. Where an estimate was
-too low, later jobs would fail as the first did, and load their networks twice.
+What runs take is estimated, and not measured for every runtime and network. Where an estimate is
+too low, each job of a queue would fail as the first did, and load its networks twice. A failure
+that comes once may have had another cause, so the second in succession counts.
 """
 
 from dataclasses import dataclass
@@ -18,10 +19,14 @@ _ALIKE = 1.1
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """The peak of a plan that failed, and the budget that it was chosen for."""
+    """The peak of a plan that failed, and the budget that it was chosen for.
+
+    `again`: plans failed in succession.
+    """
 
     peak_bytes: int
     budget_bytes: int
+    again: bool
 
 
 class Shortages:
@@ -35,22 +40,30 @@ class Shortages:
         self._failed: dict[tuple[str, str], _Failed] = {}
 
     def note(self, device: Device, plan: MemoryPlan) -> None:
-        """Remember that a plan's estimate was too low on a device."""
+        """Remember that a device had too little memory for a plan."""
         key, budget = (device.backend, device.id), plan.budget_bytes
         with self._lock:
             before = self._failed.get(key)
             # The budget of a plan that was chosen for less because of an earlier failure.
             if before is not None and budget < before.budget_bytes:
                 budget = before.budget_bytes
-            self._failed[key] = _Failed(plan.peak_bytes, budget)
+            self._failed[key] = _Failed(plan.peak_bytes, budget, again=before is not None)
+
+    def note_success(self, device: Device, plan: MemoryPlan) -> None:
+        """Forget a failure of a plan that needs no more than one for which there was room."""
+        key = device.backend, device.id
+        with self._lock:
+            failed = self._failed.get(key)
+            if failed is not None and failed.peak_bytes <= plan.peak_bytes:
+                del self._failed[key]
 
     def within(self, device: Device, budget_bytes: int) -> int:
         """Return the bytes of a budget that a plan may count on.
 
-        They are fewer than a plan that failed needed, unless it failed for a smaller budget.
+        They are fewer than plans that failed needed, unless those were for a smaller budget.
         """
         with self._lock:
             failed = self._failed.get((device.backend, device.id))
-        if failed is None or budget_bytes > _ALIKE * failed.budget_bytes:
+        if failed is None or not failed.again or budget_bytes > _ALIKE * failed.budget_bytes:
             return budget_bytes
         return min(budget_bytes, int(_SHARE * failed.peak_bytes))
