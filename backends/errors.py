@@ -1,5 +1,15 @@
 """The failures of a runtime, and the end of a run that a user stops."""
 
+import re
+
+# Phrases of C++'s libraries, cuBLAS and cuDNN, Level Zero, OpenCL, Vulkan and Metal, torch's
+# allocators, and OpenVINO's for graphics processors.
+_FULL_MEMORY = re.compile(
+    r"alloc_failed|bad.alloc|out[ _]?of[ _]?(\w+[ _])?memory|not enough memory|insufficient memory"
+    r"|allocate memory|out of GPU resources",
+    re.IGNORECASE,
+)
+
 
 class BackendError(Exception):
     """A runtime refused or failed. `out_of_memory` marks the one cause the engine can act on."""
@@ -15,3 +25,8 @@ class RefitError(BackendError):
 
 class RunCancelled(Exception):  # noqa: N818 (a decision, not a fault)
     """A run, load or compile was stopped through its `Cancellation`."""
+
+
+def tells_of_full_memory(message: str) -> bool:
+    """Return True if a runtime's message says that memory ran out, in words that many use."""
+    return _FULL_MEMORY.search(message) is not None

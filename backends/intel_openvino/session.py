@@ -26,6 +26,7 @@ from backends.base import (
     host_values,
     sizes_of,
 )
+from backends.errors import tells_of_full_memory
 from backends.intel_openvino import devices, options
 from backends.intel_openvino.model import (
     block_length,
@@ -186,6 +187,7 @@ def translated_errors() -> Generator[None]:
         message = str(error)
         if "was canceled" in message:
             raise RunCancelled from error
-        raise BackendError(message, out_of_memory="allocat" in message.lower()) from error
+        full = "allocat" in message.lower() or tells_of_full_memory(message)
+        raise BackendError(message, out_of_memory=full) from error
     except MemoryError as error:
         raise BackendError("out of memory", out_of_memory=True) from error

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
 from backends.base import BackendError, RunCancelled
+from backends.errors import tells_of_full_memory
 
 RUNTIME_ERRORS = (
     # The exception types differ between versions.
@@ -24,11 +25,11 @@ RUNTIME_ERRORS = (
     OSError,  # a weights file that is no longer there
     ValueError,  # or is empty now
 )
-# Phrases of the arena, CUDA, HIP, cuDNN and cuBLAS, Vulkan, and Windows' E_OUTOFMEMORY. Dawn,
-# WebGPU's implementation, reports "Invalid Buffer" for one that it could not make.
+# Phrases of the arena, and Windows' E_OUTOFMEMORY. Dawn, WebGPU's implementation, reports "Invalid
+# Buffer" for one that it could not make.
 _OUT_OF_MEMORY = re.compile(
-    r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e|\[Invalid Buffer"
-    r"|exceeds the max buffer size|available memory of \d+ is smaller",
+    r"allocate|8007000e|\[Invalid Buffer|exceeds the max buffer size"
+    r"|available memory of \d+ is smaller",
     re.IGNORECASE,
 )
 # A card that is gone, hung or reset: DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET and
@@ -52,6 +53,7 @@ def translated_errors() -> Generator[None]:
             raise RunCancelled from error
         if _LOST.search(message):
             raise BackendError(f"the graphics processor stopped answering: {message}") from error
-        raise BackendError(message, out_of_memory=bool(_OUT_OF_MEMORY.search(message))) from error
+        full = _OUT_OF_MEMORY.search(message) is not None or tells_of_full_memory(message)
+        raise BackendError(message, out_of_memory=full) from error
     except MemoryError as error:
         raise BackendError("out of memory", out_of_memory=True) from error

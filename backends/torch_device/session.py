@@ -31,6 +31,7 @@ from backends.base import (
     host_array,
     sizes_of,
 )
+from backends.errors import tells_of_full_memory
 from backends.torch_device.operators import ONNX_TYPES, Types, function_of
 from backends.torch_device.plan import Plan, Step, make_plan
 from backends.torch_device.replay import Replay
@@ -284,9 +285,7 @@ def _release(device: torch.device) -> None:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    message = str(error).lower()
-    words = ("out of memory", "allocate memory", "not enough memory")
-    return isinstance(error, torch.OutOfMemoryError) or any(word in message for word in words)
+    return isinstance(error, torch.OutOfMemoryError) or tells_of_full_memory(str(error))
 
 
 _TORCH_FAULTS = (
