@@ -28,7 +28,6 @@ from backends.base import (
     RunCancelled,
     Session,
 )
-from backends.hardware import Adapter
 from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
 from backends.onnx_runtime.installed import installed, lacks, unusable
 from backends.onnx_runtime.provider import Provider
@@ -110,27 +109,27 @@ class DirectMlBackend(Backend):
         options = quiet_options()
         # DirectML's provider refuses sessions with memory patterns, and parallel ones.
         options.enable_mem_pattern = False
-        chosen = provider(_listed(adapter_of(device), device.name))
+        chosen = provider(_listed(device))
         return OnnxRuntimeSession(graph, options, chosen, cancel, binding=Binding.IF_IT_WORKS)
 
 
-def _listed(adapter: Adapter | None, name: str) -> "ort.OrtEpDevice":
+def _listed(device: Device) -> "ort.OrtEpDevice":
     """Return the provider's device for an adapter: DXGI numbers adapters in its own order.
 
     Two cards of the same model are distinguished by their order. Raises BackendError.
     """
     import onnxruntime as ort
 
-    wanted = adapter.pci if adapter else None
-    listed = [d for d in ort.get_ep_devices() if d.ep_name == _PROVIDER]
+    adapters, index = adapters_of(), int(device.id)
+    wanted = adapters[index].pci if index < len(adapters) else None
     if wanted is not None:
-        twins = [a for a in adapters_of() if a.pci == wanted]
         same = [
             d
-            for d in listed
-            if (d.device.vendor_id, d.device.device_id) == (wanted.vendor, wanted.device)
+            for d in ort.get_ep_devices()
+            if d.ep_name == _PROVIDER
+            and (d.device.vendor_id, d.device.device_id) == (wanted.vendor, wanted.device)
         ]
-        place = twins.index(adapter) if adapter in twins else 0
+        place = sum(adapter.pci == wanted for adapter in adapters[:index])
         if place < len(same):
             return same[place]
-    raise BackendError(f"DirectML does not list {name}")
+    raise BackendError(f"DirectML does not list {device.name}")

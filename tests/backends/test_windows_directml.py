@@ -4,6 +4,7 @@
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
+import itertools
 from dataclasses import dataclass, replace
 
 import onnxruntime as ort
@@ -78,6 +79,26 @@ def test_an_adapter_is_found_by_its_number_and_twins_by_their_order(
     (listed,) = chosen.value.args[0].devices
     assert (listed.device.vendor_id, listed.order) == (vendor, order)
     assert listed.ep_name == "DmlExecutionProvider"
+
+
+@pytest.mark.parametrize("index", [1, 2])
+def test_twins_that_are_alike_in_all_but_what_is_free_now_are_told_apart(
+    windows: pytest.MonkeyPatch, index: int
+) -> None:
+    free = itertools.count(1 << 20)
+
+    def adapters() -> tuple[Adapter, ...]:
+        now = next(free)
+        return ARC, replace(FIRST, memory_free=now), replace(FIRST, memory_free=now)
+
+    windows.setattr("backends.hardware.list_adapters", adapters)
+    backend = DirectMlBackend()
+    device = backend.probe()[index]
+    graph = network("vae decoder", backend.operators(device))
+    with pytest.raises(Chosen) as chosen:
+        backend.load(graph, None, device, ignore, NeverCancelled())
+    (listed,) = chosen.value.args[0].devices
+    assert listed.order == index
 
 
 def test_an_adapter_that_is_gone_is_an_error(windows: pytest.MonkeyPatch) -> None:

@@ -278,7 +278,7 @@ def test_a_plan_that_fails_now_and_then_is_made_again(bench: Bench) -> None:
 
 
 def test_a_plan_that_failed_beside_another_program_is_made_again(bench: Bench) -> None:
-    """What it took may be free again."""
+    """The memory that it took may be free again."""
     card = SmallCard(left=1 * GB)
     bench.use(card)
     for _ in range(3):
