@@ -10805,6 +10805,10 @@
    <translation>{unblock} {kept}</translation>
   </message>
   <message>
+   <source>{variable} hides it</source>
+   <translation>durch {variable} ausgeblendet</translation>
+  </message>
+  <message>
    <source>{wheel} is not installed: {reason}.</source>
    <translation>{wheel} ist nicht installiert: {reason}.</translation>
   </message>
