@@ -75,7 +75,7 @@ def test_a_trial_that_hangs_is_ended(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("type_name", ["StartsSlowly", "RunsSlowly"])
-def test_what_is_slow_once_is_tried_again(
+def test_a_runtime_that_is_slow_once_is_tried_again(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, type_name: str
 ) -> None:
     mark = tmp_path / "was slow"
