@@ -5,6 +5,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from backends.base import MemoryInfo
@@ -40,10 +41,11 @@ def core_cache_bytes(processors: Path = _PROCESSORS) -> int:
     `processors` is Linux's folder of them.
     """
     for cache in processors.glob("cpu0/cache/index*"):
-        if (cache / "level").read_text().strip() == "2":
-            kilobytes = (cache / "size").read_text().strip().removesuffix("K")
-            sharing = _numbers((cache / "shared_cpu_list").read_text())
-            return int(kilobytes) * 1024 // _cores(sharing, processors)
+        with suppress(OSError, ValueError):
+            if (cache / "level").read_text().strip() == "2":
+                kilobytes = (cache / "size").read_text().strip().removesuffix("K")
+                sharing = _numbers((cache / "shared_cpu_list").read_text())
+                return int(kilobytes) * 1024 // _cores(sharing, processors)
     return 0
 
 

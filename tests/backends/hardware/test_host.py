@@ -42,6 +42,9 @@ def test_cores_share_the_second_cache(tmp_path: Path) -> None:
     assert core_cache_bytes(tmp_path) == 1 << 20
     (tmp_path / "cpu0/cache/index2/shared_cpu_list").write_text("0-3\n")
     assert core_cache_bytes(tmp_path) == 1 << 19
+    # Systems on a chip often tell of a cache, but not its size.
+    (tmp_path / "cpu0/cache/index2/size").unlink()
+    assert core_cache_bytes(tmp_path) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="containers are Linux's")
