@@ -125,9 +125,11 @@ class FileDialog(QDialog):
             self.open_folder(place)
 
     def take(self) -> None:
-        """Answer with what is chosen; a folder is opened where a file is asked for."""
-        entry = self.current()
-        if self._question is FileQuestion.NEW_FILE:
+        """Answer with what is typed or chosen; a folder is opened where a file is asked for."""
+        entry, place = self.current(), self._elsewhere()
+        if place is not None:
+            self._take_typed(place)
+        elif self._question is FileQuestion.NEW_FILE:
             self._end(self._new_file())
         elif self._question is FileQuestion.FOLDER:
             self._end(self._shown if entry is None else Path(entry.path))
@@ -199,7 +201,7 @@ class FileDialog(QDialog):
         self.back.clicked.connect(self.go_back)
         self.up.clicked.connect(self.go_up)
         self.path.returnPressed.connect(self.go_to_path)
-        self.path.textEdited.connect(self.make.hide)
+        self.path.textEdited.connect(self._on_path_edited)
         self.search.textChanged.connect(self._search)
         self.search.returnPressed.connect(self.list.setFocus)
         self.places.chosen.connect(self.open_folder)
@@ -241,6 +243,17 @@ class FileDialog(QDialog):
     def _typed(self) -> Path:
         return self._shown / os.path.expanduser(self.path.text().strip())  # noqa: PTH111
 
+    def _elsewhere(self) -> Path | None:
+        """Return the place that is typed; None while the path is of the folder that is shown."""
+        place = self._typed()
+        return place if place != self._shown else None
+
+    def _take_typed(self, place: Path) -> None:
+        if self._question is FileQuestion.FOLDER and is_folder(place):
+            self._end(place)
+        else:
+            self.go_to_path()
+
     def _new_file(self) -> Path:
         """Return the path of the new file; a name without an ending gets the first kind's."""
         name = self.name.text().strip()
@@ -272,22 +285,29 @@ class FileDialog(QDialog):
         else:
             self.take()
 
+    def _on_path_edited(self, *_: object) -> None:
+        self.make.hide()
+        self._show_state()
+
     def _on_chosen(self, *_: object) -> None:
         entry = self.current()
+        if not self.path.hasFocus():
+            self.path.setText(str(self._shown))
         if self._question is FileQuestion.NEW_FILE and entry is not None and not entry.is_folder:
             self.name.setText(entry.name)
         self._show_state()
 
     def _show_state(self, *_: object) -> None:
         """Show what the button would do, and what is chosen."""
-        entry = self.current()
-        if self._question is FileQuestion.FILE:
-            self.choose.setText(self.tr("Open"))
-            self.choose.setEnabled(entry is not None)
-        elif self._question is FileQuestion.FOLDER:
-            name = entry.name if entry is not None else self._shown.name or str(self._shown)
-            words = self.tr("Choose {name}").format(name=seen(name)[:_MOST_ON_BUTTON])
+        entry, place = self.current(), self._elsewhere()
+        if self._question is FileQuestion.FOLDER:
+            chosen = place or (self._shown if entry is None else Path(entry.path))
+            name = seen(chosen.name or str(chosen))[:_MOST_ON_BUTTON]
+            words = self.tr("Choose {name}").format(name=name)
             self.choose.setText(words.replace("&", "&&"))
+        elif self._question is FileQuestion.FILE or place is not None:
+            self.choose.setText(self.tr("Open"))
+            self.choose.setEnabled(entry is not None or place is not None)
         else:
             is_there = exists(self._new_file())
             self.choose.setText(self.tr("Replace") if is_there else self.tr("Save"))

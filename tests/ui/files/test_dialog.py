@@ -66,6 +66,12 @@ def shown(dialog: FileDialog, qtbot: QtBot, folder: Path) -> list[str]:
     return names(dialog)
 
 
+def type_path(dialog: FileDialog, typed: str) -> None:
+    dialog.path.setFocus()
+    dialog.path.selectAll()
+    QTest.keyClicks(dialog.path, typed)
+
+
 def choose(dialog: FileDialog, name: str) -> None:
     index = dialog.model.index(names(dialog).index(name))
     place = dialog.list.visualRect(index).center()
@@ -174,6 +180,50 @@ def test_a_folder_is_chosen_from_outside_or_from_inside(make: Make, folder: Path
     dialog = make(FileQuestion.FOLDER, "")
     dialog.choose.click()
     assert dialog.answer == str(folder)
+
+
+def test_the_button_takes_the_folder_whose_path_is_typed(make: Make, folder: Path) -> None:
+    dialog = make(FileQuestion.FOLDER, "")
+    type_path(dialog, str(folder / "below"))
+    assert dialog.choose.text() == "Choose below"
+    dialog.choose.click()
+    assert dialog.answer == str(folder / "below")
+    dialog = make(FileQuestion.FOLDER, "")
+    type_path(dialog, "nowhere")
+    dialog.choose.click()
+    assert (dialog.answer, dialog.about.text()) == ("", "There is nothing at this place.")
+    assert not dialog.make.isHidden()
+
+
+def test_the_button_takes_the_file_whose_path_is_typed(make: Make, folder: Path) -> None:
+    dialog = make()
+    assert not dialog.choose.isEnabled()
+    type_path(dialog, "notes.txt")
+    dialog.choose.click()
+    assert dialog.answer == str(folder / "notes.txt")
+
+
+def test_a_new_file_is_saved_in_the_folder_whose_path_is_typed(
+    make: Make, qtbot: QtBot, folder: Path
+) -> None:
+    (folder / "below" / "report.txt").touch()
+    dialog = make(FileQuestion.NEW_FILE, "*.txt", folder / "report.txt")
+    type_path(dialog, "below")
+    assert dialog.choose.text() == "Open"
+    dialog.choose.click()
+    shown(dialog, qtbot, folder / "below")
+    assert dialog.choose.text() == "Replace"
+    dialog.choose.click()
+    assert dialog.answer == str(folder / "below" / "report.txt")
+
+
+def test_a_choice_in_the_list_takes_the_place_of_a_typed_path(make: Make, folder: Path) -> None:
+    dialog = make(FileQuestion.FOLDER, "")
+    type_path(dialog, "nowhere")
+    choose(dialog, "below")
+    assert dialog.path.text() == str(folder)
+    dialog.choose.click()
+    assert dialog.answer == str(folder / "below")
 
 
 def test_a_folder_that_is_not_there_can_be_made(make: Make, qtbot: QtBot, folder: Path) -> None:
