@@ -34,7 +34,7 @@ SEARCHES = {
     "a word in none": GalleryQuery(words="zeppelin"),
     "a model and a word": GalleryQuery(words="golden", model="model 3"),
     "a LoRA": GalleryQuery(lora="style7"),
-    "a seed": GalleryQuery(seed=4711),
+    "a seed": GalleryQuery(words="4711"),
 }
 
 

@@ -1,9 +1,10 @@
 """The pictures that are asked for, and SQL that finds them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from enum import Enum, auto
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from engine.metadata.size_text import read_size
 # The characters of a word that a trigram index can find.
 _TRIGRAM = 3
 _MOST_WORDS = 20
-_WORD = re.compile(r'"([^"]*)"?|(\S+)')
+_WORD = re.compile(r'(-?)(?:"([^"]*)"?|(\S+))')
 _NS = 1_000_000_000
 # Later, or earlier, than any file; within SQLite's integers.
 _FAR_NS = 1 << 62
@@ -59,14 +60,14 @@ class GalleryQuery(msgspec.Struct, frozen=True, kw_only=True):
     Every word of `words` must occur in the prompt, the negative prompt, the model's, a LoRA's, the
     tool's or the file's name, in any case and also within words; "several words" in quotes are one.
     A word like 512x768 also finds that size, a number also that seed, and one like 2026-11 also
-    what was saved then. `since` and `until` are local days, both included.
+    what was saved then. Nothing is found that a word with a minus before it finds. `since` and
+    `until` are local days, both included.
     """
 
     words: str = ""
     model: str = ""
     lora: str = ""
     tool: str = ""
-    seed: int | None = None
     least_rating: int = 0
     favourites: bool = False
     rejected: Rejected = Rejected.HIDDEN
@@ -118,24 +119,39 @@ def list_statement(query: GalleryQuery) -> Condition:
     )
 
 
-def word_statements(text: str) -> list[Condition]:
-    """Return statements of one row each, ids as a JSON array: pictures in all have all words.
+class WordStatements(msgspec.Struct, frozen=True):
+    """Statements of one row each, ids as a JSON array, of the words of a query.
 
-    The ids are in no order, and with those of pictures that a query leaves out otherwise: to have
-    SQLite keep those that another statement lists takes several times as long.
+    Pictures in all of `wanted` and in none of `unwanted` are found. The ids are in no order, and
+    with those of pictures that a query leaves out otherwise: to have SQLite keep those that another
+    statement lists takes several times as long.
     """
-    words = _words(text)
+
+    wanted: tuple[Condition, ...]
+    unwanted: tuple[Condition, ...]
+
+
+def word_statements(text: str) -> WordStatements:
+    """Return the statements for the words, and the words after a minus, of a text."""
+    words, unwanted = _words(text)
     others = {word: _other_ways(word) for word in words}
     together = [word for word in words if len(word) >= _TRIGRAM and not others[word]]
-    found = [_matching(together)] if together else []
-    for word in words:
-        if word not in together:
-            in_texts = _matching([word]) if len(word) >= _TRIGRAM else _with_letters(word)
-            found.append(_any((in_texts, *others[word])))
-    return [
-        Condition(f"SELECT json_group_array(id) FROM ({condition.sql})", condition.values)
-        for condition in found
-    ]
+    wanted = [_matching(together)] if together else []
+    wanted += [_with_word(word) for word in words if word not in together]
+    return WordStatements(_arrays(wanted), _arrays(map(_with_word, unwanted)))
+
+
+def _with_word(word: str) -> Condition:
+    """Return the ids of pictures that a word finds."""
+    in_texts = _matching([word]) if len(word) >= _TRIGRAM else _with_letters(word)
+    return _any((in_texts, *_other_ways(word)))
+
+
+def _arrays(selections: Iterable[Condition]) -> tuple[Condition, ...]:
+    return tuple(
+        Condition(f"SELECT json_group_array(id) FROM ({selection.sql})", selection.values)
+        for selection in selections
+    )
 
 
 def _facts(query: GalleryQuery) -> list[Condition]:
@@ -146,8 +162,6 @@ def _facts(query: GalleryQuery) -> list[Condition]:
     if query.lora:
         uses = "id IN (SELECT picture FROM uses WHERE lora = ?)"
         found.append(Condition(uses, (stored_text(query.lora),)))
-    if query.seed is not None:
-        found.append(Condition("seed = ?", (str(query.seed),)))
     if query.least_rating > 0:
         found.append(Condition("rating >= ?", (query.least_rating,)))
     if query.favourites:
@@ -191,10 +205,15 @@ def midnight_ns(day: date) -> int:
         return -_FAR_NS if day.year < 1970 else _FAR_NS
 
 
-def _words(text: str) -> list[str]:
-    """Return the words and quoted phrases of a text, each once."""
-    found = (match[1] if match[1] is not None else match[2] for match in _WORD.finditer(text))
-    return list(dict.fromkeys(word for word in map(stored_text, found) if word))[:_MOST_WORDS]
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """Return the words and quoted phrases of a text, each once, and those after a minus."""
+    found: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    for minus, phrase, word in islice(_WORD.findall(text), _MOST_WORDS):
+        stored = stored_text(phrase or word)
+        # A minus alone is the beginning of a word that is not typed yet.
+        if stored not in ("", "-"):
+            found[bool(minus)][stored] = None
+    return list(found[False]), list(found[True])
 
 
 def _other_ways(word: str) -> list[Condition]:

@@ -1,4 +1,4 @@
-"""Searches of the index: a list of pictures in order, and those of them that have all words."""
+"""Searches of the index: a list of pictures in order, and those of them that words find."""
 
 import sqlite3
 from contextlib import closing
@@ -40,13 +40,14 @@ class Searcher:
             # Every statement sees the same state of the index.
             connection.execute("BEGIN")
             listed = self._list(connection, list_statement(query))
-            found = [
-                _integers(connection, statement)[0] for statement in word_statements(query.words)
-            ]
-        if not found:
+            words = word_statements(query.words)
+            wanted = [_ids(connection, statement) for statement in words.wanted]
+            unwanted = [_ids(connection, statement) for statement in words.unwanted]
+        if not wanted and not unwanted:
             return listed
-        with_words = set(found[0]).intersection(*found[1:])
-        chosen = list(map(with_words.__contains__, listed.ids))
+        first, *others = wanted or [set(listed.ids)]
+        found = first.intersection(*others).difference(*unwanted)
+        chosen = list(map(found.__contains__, listed.ids))
         return Results(list(compress(listed.ids, chosen)), list(compress(listed.times, chosen)))
 
     def _list(self, connection: sqlite3.Connection, statement: Condition) -> Results:
@@ -58,6 +59,11 @@ class Searcher:
             ids, times = _integers(connection, statement)
             kept = self._listed = _Listed(statement, number, Results(ids, times))
         return kept.results
+
+
+def _ids(connection: sqlite3.Connection, statement: Condition) -> set[int]:
+    (ids,) = _integers(connection, statement)
+    return set(ids)
 
 
 def _integers(connection: sqlite3.Connection, statement: Condition) -> list[list[int]]:

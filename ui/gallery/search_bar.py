@@ -278,7 +278,8 @@ class _WordsField(LineField):
         how = self.tr(
             "Every word must be found: in the prompts, or in the name of the model, a LoRA, the "
             "program or the file. A date is written as 2026-11-23, 2026-11 or 2026, a size as "
-            "512x768, a seed as its number. Words in quotes belong together."
+            "512x768, a seed as its number. Words in quotes belong together; a word with a minus "
+            "before it must not be found."
         )
         self.setToolTip(how)
         self.setAccessibleDescription(how)

@@ -5370,8 +5370,8 @@
  <context>
   <name>_WordsField</name>
   <message>
-   <source>Every word must be found: in the prompts, or in the name of the model, a LoRA, the program or the file. A date is written as 2026-11-23, 2026-11 or 2026, a size as 512x768, a seed as its number. Words in quotes belong together.</source>
-   <translation>Jedes Wort muss vorkommen: in den Prompts oder im Namen des Modells, eines LoRAs, des Programms oder der Datei. Ein Datum wird als 23.11.2026, 2026-11 oder 2026 geschrieben, eine Größe als 512x768, ein Seed als seine Zahl. Wörter in Anführungszeichen gehören zusammen.</translation>
+   <source>Every word must be found: in the prompts, or in the name of the model, a LoRA, the program or the file. A date is written as 2026-11-23, 2026-11 or 2026, a size as 512x768, a seed as its number. Words in quotes belong together; a word with a minus before it must not be found.</source>
+   <translation>Jedes Wort muss vorkommen: in den Prompts oder im Namen des Modells, eines LoRAs, des Programms oder der Datei. Ein Datum wird als 23.11.2026, 2026-11 oder 2026 geschrieben, eine Größe als 512x768, ein Seed als seine Zahl. Wörter in Anführungszeichen gehören zusammen; ein Wort mit einem Minus davor darf nicht vorkommen.</translation>
   </message>
   <message>
    <source>Search</source>

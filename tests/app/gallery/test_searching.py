@@ -80,13 +80,13 @@ def test_letters_of_a_picture_that_is_gone_are_gone(two: Opened) -> None:
     two.wait_for("a.png")
     with closing(sqlite3.connect(two.file)) as connection:
         for words, count in (("do", 0), ("ca", 1)):
-            (statement,) = word_statements(words)
+            (statement,) = word_statements(words).wanted
             (found,) = connection.execute(statement.sql, statement.values).fetchone()
             assert found.count(",") + (found != "[]") == count
 
 
 def test_two_letters_are_looked_up_without_a_look_at_the_texts(two: Opened) -> None:
-    (statement,) = word_statements("ca")
+    (statement,) = word_statements("ca").wanted
     with closing(sqlite3.connect(two.file)) as connection:
         steps = connection.execute(f"EXPLAIN QUERY PLAN {statement.sql}", statement.values)
         plan = " ".join(step for *_, step in steps)
