@@ -1378,7 +1378,7 @@
    <translation>Ein Modell holen</translation>
   </message>
   <message>
-   <source>How fast it is, is being measured once.</source>
+   <source>Its speed is being measured, once.</source>
    <translation>Wie schnell sie ist, wird einmalig gemessen.</translation>
   </message>
   <message>

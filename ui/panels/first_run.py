@@ -191,7 +191,7 @@ class FirstRun(QWidget):
             sentences.append(device_sentence(machine, devices.chosen))
         seconds = self._session.picture_time.of_form
         if devices.checking:
-            sentences.append(self.tr("How fast it is, is being measured once."))
+            sentences.append(self.tr("Its speed is being measured, once."))
         elif seconds is not None:
             sentences.append(picture_time(seconds))
         self.found.setText(breakable(" ".join(sentences)))
