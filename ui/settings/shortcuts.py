@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
@@ -46,25 +46,30 @@ class KeyButton(QPushButton):
         self.setCheckable(True)
         self.setMinimumWidth(_KEY_WIDTH)
         self.setProperty("role", "choice")
-        self.toggled.connect(self._refresh)
+        self.toggled.connect(self._on_toggled)
 
     def show_key(self, key: str) -> None:
         """Show a key in the system's notation; "" for none."""
         self._key = key
         self._refresh()
 
-    def event(self, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
         """Take all keys while waiting, also those of actions and of Tab."""
-        if self.isChecked() and isinstance(event, QKeyEvent):
+        if isinstance(event, QKeyEvent):
             if event.type() is QEvent.Type.ShortcutOverride:
                 event.accept()
                 return True
             if event.type() is QEvent.Type.KeyPress:
                 self._take(event)
                 return True
-        if event.type() is QEvent.Type.FocusOut:
+        elif event.type() is QEvent.Type.FocusOut:
             self.setChecked(False)
-        return super().event(event)
+        return super().eventFilter(watched, event)
+
+    def _on_toggled(self, waits: bool) -> None:
+        # A handler of all events would be called for each of all buttons as the page is shown.
+        (self.installEventFilter if waits else self.removeEventFilter)(self)
+        self._refresh()
 
     def _take(self, event: QKeyEvent) -> None:
         if event.key() in _MODIFIERS:
