@@ -11,14 +11,19 @@ from app.commands.retries import Change, Retries, next_smaller, smaller, with_ne
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.changes import FormChanges
+from app.form.generation import COMMON_SUGGESTIONS
 from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
+from app.queue.drawing import drawings, usual_strength
 from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.features import Features
 from engine.api.machine import DeviceInfo
+from engine.api.request import GenerateRequest
 from engine.api.upscaling import UpscaleRequest
+from engine.api.values import SamplerName
 from engine.errors import EngineError
 
 # A request that lets the engine choose the device.
@@ -202,9 +207,23 @@ class QueueCommands(QObject):
         """Return the expected seconds for a picture of a job; None if its checkpoint is new."""
         if isinstance(request, UpscaleRequest):
             return self._upscales.seconds(request)
-        width, height = self.shape(request)
-        steps = request.steps or self._form.effective.steps
-        return self._pace.seconds(request.checkpoint or "", width, height, steps)
+        info = self._info(request)
+        strength = usual_strength(request, info.features if info is not None else Features())
+        steps = request.steps or self._steps(request.sampler, info)
+        passes = drawings(request, *self.shape(request), steps, strength)
+        return self._pace.seconds(request.checkpoint or "", passes)
+
+    def _steps(self, sampler: SamplerName | None, info: CheckpointInfo | None) -> int:
+        """Return the steps that a checkpoint suggests; the form's where it is not known."""
+        suggested = self._form.suggestions.settings
+        if info is not None:
+            suggested = info.suggested or COMMON_SUGGESTIONS.settings
+        alike = (entry for entry in suggested if entry.sampler is sampler)
+        return next(alike, suggested[0]).steps
+
+    def _info(self, request: GenerateRequest) -> CheckpointInfo | None:
+        answer = self._checkpoints.answer(Path(request.checkpoint or ""))
+        return answer if isinstance(answer, CheckpointInfo) else None
 
     def total_seconds(self, jobs: Iterable[Job]) -> float | None:
         """Return the expected seconds for a picture of each job; None if a checkpoint is new.
@@ -226,9 +245,8 @@ class QueueCommands(QObject):
         """Return a picture's width and height in pixels, as far as its checkpoint is known."""
         if isinstance(request, UpscaleRequest):
             return self._upscales.shape(request)
-        checkpoint = Path(request.checkpoint or "")
-        answer = self._checkpoints.answer(checkpoint)
-        side = answer.default_size if isinstance(answer, CheckpointInfo) else None
+        info = self._info(request)
+        side = info.default_size if info is not None else None
         side = side or self._form.suggestions.side
         return request.width or side, request.height or side
 
@@ -258,4 +276,6 @@ def _likeness(request: JobRequest) -> object:
     """Return a value that is equal for requests whose pictures take the same time."""
     if isinstance(request, UpscaleRequest):
         return request
-    return request.checkpoint, request.width, request.height, request.steps
+    size, inputs = (request.width, request.height), bool(request.inputs)
+    method = request.steps, request.sampler, request.strength, request.convention
+    return request.checkpoint, size, method, inputs, request.mask_options, request.second_passes

@@ -8,13 +8,15 @@ from app.engine.device_state import DeviceState
 from app.engine.speed import PictureKind, seconds_per_picture
 from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.library.checkpoint_store import CheckpointStore
+from app.queue.drawing import drawings, second_drawing
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.conventions import convention_of
 from engine.api.second_passes import SecondPass
 
 _DENOISER = "denoiser"
 # The fields of the form that a picture's time follows from.
-_TIMED = EFFECTIVE_FIELDS | {"checkpoint"}
+TIMED = EFFECTIVE_FIELDS | {"checkpoint", "convention", "second_passes"}
 
 
 class PictureTime(QObject):
@@ -44,11 +46,18 @@ class PictureTime(QObject):
     @property
     def of_form(self) -> float | None:
         """The seconds of the form's next picture; None if nothing was timed yet."""
-        measured = self._measured()
-        if measured is not None:
-            return measured
+        if self.measured is not None:
+            return self.measured
         kind = self._kind()
         return self.of(kind) if kind is not None else None
+
+    @property
+    def measured(self) -> float | None:
+        """The seconds of the form's next picture as earlier ones took; None before the first."""
+        effective = self._form.effective
+        size, steps = (effective.width, effective.height), effective.steps
+        passes = drawings(self._form.build_request(), *size, steps, effective.strength)
+        return self._pace.seconds(str(self._form.checkpoint), passes)
 
     def of(self, kind: PictureKind) -> float | None:
         """Return the seconds of a kind of picture by the device's trial; None before it."""
@@ -57,22 +66,15 @@ class PictureTime(QObject):
 
     def of_pass(self, second: SecondPass, width: int, height: int) -> float | None:
         """Return the seconds that a second pass of this size adds; None if nothing was timed yet.
-
-        Only the last part of its steps is run, by its strength.
         """
-        steps = self._form.effective.steps if second.steps is None else second.steps
-        run = max(1, round(steps * second.strength))
-        checkpoint = second.checkpoint or str(self._form.checkpoint)
-        measured = self._pace.seconds(checkpoint, width, height, run)
+        convention = convention_of(self._form.convention)
+        drawing = second_drawing(second, (width, height), self._form.effective.steps, convention)
+        measured = self._pace.seconds(str(self._form.checkpoint), (drawing,))
         if measured is not None:
             return measured
         kind = self._kind()
-        return self.of(replace(kind, width=width, height=height, steps=run)) if kind else None
-
-    def _measured(self) -> float | None:
-        form = self._form.effective
-        name = str(self._form.checkpoint)
-        return self._pace.seconds(name, form.width, form.height, form.steps)
+        sized = {"width": width, "height": height, "steps": drawing.steps}
+        return self.of(replace(kind, **sized)) if kind else None
 
     def _kind(self) -> PictureKind | None:
         answer = self._checkpoints.answer(self._form.checkpoint)
@@ -84,7 +86,7 @@ class PictureTime(QObject):
         return PictureKind(parameters, form.width, form.height, form.steps, is_guided)
 
     def _on_form(self, names: frozenset[str]) -> None:
-        if names & _TIMED:
+        if names & TIMED:
             self.changed.emit()
 
     def _on_changed(self, *_: object) -> None:

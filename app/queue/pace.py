@@ -1,7 +1,7 @@
 """The pace of this computer: how long the pictures of each checkpoint took, for the next ones."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine.client import EngineClient
 from app.file_writer import FileWriter
+from app.queue.drawing import Drawing, drawings
 from engine.api.messages import ImageSaved, JobFinished, JobPhase, JobProgress
-from engine.api.record import ResolvedRequest
+from engine.api.record import ResolvedRequest, Timings
 from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.api.values import Phase
@@ -28,10 +29,10 @@ _LONGEST_S = 1e6
 class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The times of a checkpoint's latest picture.
 
-    `step_s` is for one step at `pixels` pixels, `rest_s` for all else but preparation: what is
-    done once for a device or a checkpoint does not come again with each picture. `gain` is the part
-    of the time of all steps that a picture saved which was guided in its first steps only, measured
-    by its own steps; None before the first such picture.
+    `step_s` is for one step at `pixels` pixels, `rest_s` for all else of a picture of `pixels`
+    pixels but preparation: what is done once for a device or a checkpoint does not come again with
+    each picture. `gain` is the part of the time of all steps that a picture saved which was guided
+    in its first steps only, measured by its own steps; None before the first such picture.
     """
 
     pixels: int
@@ -43,11 +44,16 @@ class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
     def is_possible(self) -> bool:
         """False for figures that nobody measured, as a damaged file may have."""
         times = (self.step_s, self.rest_s)
-        return self.pixels > 0 and all(0 <= seconds < _LONGEST_S for seconds in times)
+        gains = self.gain is None or abs(self.gain) < _LONGEST_S
+        return gains and self.pixels > 0 and all(0 <= time < _LONGEST_S for time in times)
 
-    def seconds(self, width: int, height: int, steps: int) -> float:
-        """Return the expected seconds for a picture of another size or number of steps."""
-        return (steps * self.step_s + self.rest_s) * (width * height / self.pixels)
+    def step_seconds(self, drawing: Drawing) -> float:
+        """Return the expected seconds for the steps of a pass."""
+        return drawing.steps * self.step_s * drawing.area / self.pixels
+
+    def rest_seconds(self, drawing: Drawing) -> float:
+        """Return the expected seconds for all else of a picture that ends with a pass."""
+        return self.rest_s * drawing.area / self.pixels
 
 
 _DECODER = msgspec.json.Decoder(dict[str, PaceFigures])
@@ -78,6 +84,7 @@ class Pace(QObject):
         self._clock = clock
         # The seconds at which each number of steps of the present picture was done.
         self._marks: dict[int, float] = {}
+        self._draws = False
         client.job_phase.connect(self._on_phase)
         client.job_progress.connect(self._on_progress)
         # The seconds of a step of the latest picture; None before the first one.
@@ -85,10 +92,15 @@ class Pace(QObject):
         client.image_saved.connect(self._on_saved)
         client.job_finished.connect(self._on_finished)
 
-    def seconds(self, checkpoint: str, width: int, height: int, steps: int) -> float | None:
-        """Return the expected seconds for a picture; None before the checkpoint's first one."""
-        figures = self._figures.get(checkpoint)
-        return None if figures is None else figures.seconds(width, height, steps)
+    def seconds(self, checkpoint: str, passes: Sequence[Drawing]) -> float | None:
+        """Return the expected seconds for a picture; None before the first one of a checkpoint."""
+        known = [self._figures.get(drawing.checkpoint or checkpoint) for drawing in passes]
+        total, last = 0.0, None
+        for figures, drawing in zip(known, passes, strict=True):
+            if figures is None:
+                return None
+            total, last = total + figures.step_seconds(drawing), figures.rest_seconds(drawing)
+        return None if last is None else total + last
 
     def gain(self, checkpoint: str) -> float | None:
         """Return the part of the time that guidance in the first steps only saves, as measured."""
@@ -103,11 +115,14 @@ class Pace(QObject):
         return partial(encode_json, dict(list(self._figures.items())[-_MOST:]))
 
     def _on_phase(self, event: JobPhase) -> None:
-        if event.phase is Phase.DENOISE:
+        self._draws = event.phase is Phase.DENOISE
+        if self._draws:
             self._marks = {}
 
     def _on_progress(self, event: JobProgress) -> None:
-        self._marks.setdefault(event.done, self._clock())
+        # Other phases count tiles and percents.
+        if self._draws:
+            self._marks.setdefault(event.done, self._clock())
 
     def _on_saved(self, event: ImageSaved) -> None:
         self._saved = event
@@ -117,26 +132,43 @@ class Pace(QObject):
         if saved is None or saved.job != event.job or not times.denoise_s > 0:
             return
         request = saved.record.request
-        steps = max(1, request.steps)
-        rest = times.encode_s + times.decode_s + times.save_s
-        gain = measured_gain(self._marks, request)
         before = self._figures.pop(request.checkpoint, None)
-        figures = PaceFigures(
-            pixels=saved.width * saved.height,
-            step_s=times.denoise_s / steps,
-            rest_s=rest,
-            gain=before.gain if gain is None and before is not None else gain,
-        )
+        gain = measured_gain(self._marks, request)
+        if gain is None and before is not None:
+            gain = before.gain
+        figures = measured_figures(times, request, gain) or before
+        if figures is None:
+            return
         self._figures[request.checkpoint] = figures
         self.seconds_per_step = figures.step_s
         self.changed.emit()
+
+
+def measured_figures(
+    times: Timings, request: ResolvedRequest, gain: float | None
+) -> PaceFigures | None:
+    """Return the figures of a picture; None where another checkpoint drew a part of it."""
+    size = request.width, request.height
+    passes = drawings(request, *size, request.steps, request.strength)
+    if any(drawing.checkpoint not in (None, request.checkpoint) for drawing in passes):
+        return None
+    first, last = passes[0], passes[-1]
+    # The steps of the first size that would take as long.
+    steps = sum(drawing.steps * drawing.area for drawing in passes) / first.area
+    rest = times.encode_s + times.enlarge_s + times.decode_s + times.save_s
+    return PaceFigures(
+        pixels=first.area,
+        step_s=times.denoise_s / max(1, steps),
+        rest_s=rest * first.area / last.area,
+        gain=gain,
+    )
 
 
 def measured_gain(marks: Mapping[int, float], request: ResolvedRequest) -> float | None:
     """Return the part of the time that a picture saved as its last steps had no guidance.
 
     `marks` are the seconds at which so many of its steps were done. None for a picture that was
-    guided otherwise, or whose steps were too few to compare.
+    guided otherwise, that was drawn again, or whose steps were too few to compare.
     """
     start, end = request.guidance_options.range
     steps = max(marks, default=0)
@@ -144,7 +176,9 @@ def measured_gain(marks: Mapping[int, float], request: ResolvedRequest) -> float
     # The first step also warms the device up, and the one at the border may be of either kind.
     guided = _step_seconds(marks, 1, last_guided - 1)
     plain = _step_seconds(marks, last_guided + 1, steps)
-    if start != 0 or end >= 1 or request.guidance == 1 or not guided or plain is None:
+    if request.second_passes or start != 0 or end >= 1 or request.guidance == 1:
+        return None
+    if not guided or plain is None:
         return None
     return (1 - end) * (1 - plain / guided)
 

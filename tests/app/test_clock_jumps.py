@@ -11,6 +11,7 @@ from app.downloads.contacts import Contacts
 from app.engine.client import EngineClient
 from app.form.prompt_history import PromptHistory
 from app.library.lora_memory import LoraMemory
+from app.queue.drawing import Drawing
 from app.queue.pace import Pace
 from app.single_instance import SingleInstance, Start
 from app.storage.aside import put_aside
@@ -43,13 +44,14 @@ def test_a_damaged_lock_from_the_future_does_not_hinder_a_start(
         b'{"pixels": 4096, "step_s": 1, "rest_s": -100}',
         b'{"pixels": 4096, "step_s": 1e308, "rest_s": 1e308}',
         b'{"pixels": 1e400, "step_s": 1, "rest_s": 1}',
+        b'{"pixels": 4096, "step_s": 1, "rest_s": 1, "gain": 1e307}',
     ],
 )
 def test_times_without_sense_are_no_estimate(qtbot: QtBot, tmp_path: Path, figures: bytes) -> None:
     (tmp_path / "pace.json").write_bytes(b'{"mine": ' + figures + b"}")
     process = SilentProcess(tmp_path)
     pace = Pace(EngineClient(process, process), tmp_path)
-    assert pace.seconds("mine", 64, 64, 5) is None
+    assert pace.seconds("mine", (Drawing(64, 64, 5),)) is None
     pace.close()
 
 

@@ -7,11 +7,13 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.client import EngineClient
+from app.queue.drawing import Drawing, drawings
 from app.queue.pace import Pace
 from engine.api.messages import JobFinished, JobPhase, JobProgress
 from engine.api.record import Timings
-from engine.api.request import GuidanceOptions
-from engine.api.values import Phase
+from engine.api.request import GuidanceOptions, InputImage
+from engine.api.second_passes import SecondPass
+from engine.api.values import InputRole, Phase
 from tests.app.fake_engine import saved_image
 from tests.app.silent_process import SilentProcess
 from tests.app.supervised import PATIENCE_MS
@@ -35,18 +37,60 @@ def measured(folder: Path, process: SilentProcess) -> Pace:
 def test_the_time_grows_with_steps_and_pixels(qtbot: QtBot, tmp_path: Path) -> None:
     process = SilentProcess(tmp_path)
     pace = measured(tmp_path, process)
-    assert pace.seconds("mine", 64, 64, 5) == pytest.approx(12)
-    assert pace.seconds("mine", 64, 64, 10) == pytest.approx(22)
-    assert pace.seconds("mine", 128, 64, 5) == pytest.approx(24)
-    assert pace.seconds("another", 64, 64, 5) is None
+    assert pace.seconds("mine", (Drawing(64, 64, 5),)) == pytest.approx(12)
+    assert pace.seconds("mine", (Drawing(64, 64, 10),)) == pytest.approx(22)
+    assert pace.seconds("mine", (Drawing(128, 64, 5),)) == pytest.approx(24)
+    assert pace.seconds("another", (Drawing(64, 64, 5),)) is None
     assert pace.seconds_per_step == pytest.approx(2)
+
+
+def made_again(folder: Path, process: SilentProcess, **settings: object) -> tuple[Pace, float]:
+    """A picture with second passes; returns what the same form would then be told."""
+    pace = Pace(EngineClient(process, process), folder)
+    saved = saved_image("a", "a.png")
+    changes = {"checkpoint": "mine", "width": 64, "height": 64, "steps": 5, **settings}
+    request = msgspec.structs.replace(saved.record.request, **changes)
+    record = msgspec.structs.replace(saved.record, request=request)
+    process.say(msgspec.structs.replace(saved, record=record, width=128, height=128))
+    process.say(JobFinished(job="a", device="fake", timings=TIMES))
+    return pace, pace.seconds("mine", drawings(request, 64, 64, 5, request.strength)) or 0.0
+
+
+def test_a_picture_that_was_drawn_again_takes_as_long_the_next_time(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    process = SilentProcess(tmp_path)
+    pace, seconds = made_again(tmp_path, process, second_passes=(SecondPass(scale=2.0),))
+    assert seconds == pytest.approx(12)
+    # In A1111 the second pass takes five steps, too, each as long as four of the first.
+    assert pace.seconds_per_step == pytest.approx(10 / 25)
+    assert pace.seconds("mine", (Drawing(64, 64, 5),)) == pytest.approx(10 / 5 + 2 / 4)
+
+
+def test_the_steps_that_a_redraw_leaves_out_are_not_timed(qtbot: QtBot, tmp_path: Path) -> None:
+    process = SilentProcess(tmp_path)
+    inputs = (InputImage(role=InputRole.INIT, path="a.png"),)
+    pace, seconds = made_again(tmp_path, process, inputs=inputs, strength=0.5, width=64)
+    assert seconds == pytest.approx(12)
+    # A1111 runs three of five steps.
+    assert pace.seconds_per_step == pytest.approx(10 / 3)
+    assert pace.seconds("mine", (Drawing(64, 64, 5),)) == pytest.approx(5 * 10 / 3 + 2)
+
+
+def test_steps_of_another_checkpoint_are_not_its_own(qtbot: QtBot, tmp_path: Path) -> None:
+    process = SilentProcess(tmp_path)
+    measured(tmp_path, process).close()
+    other = SecondPass(checkpoint="another")
+    pace, seconds = made_again(tmp_path, process, second_passes=(other,))
+    assert seconds == 0
+    assert pace.seconds("mine", (Drawing(64, 64, 5),)) == pytest.approx(12)
 
 
 def test_the_next_start_knows_the_time(qtbot: QtBot, tmp_path: Path) -> None:
     process = SilentProcess(tmp_path)
     measured(tmp_path, process).close()
     again = Pace(EngineClient(process, process), tmp_path)
-    assert again.seconds("mine", 64, 64, 5) == pytest.approx(12)
+    assert again.seconds("mine", (Drawing(64, 64, 5),)) == pytest.approx(12)
 
 
 def test_the_time_is_written_before_the_window_closes(qtbot: QtBot, tmp_path: Path) -> None:
@@ -54,7 +98,7 @@ def test_the_time_is_written_before_the_window_closes(qtbot: QtBot, tmp_path: Pa
     pace = measured(tmp_path, process)
     qtbot.waitUntil((tmp_path / "pace.json").exists, timeout=PATIENCE_MS)
     again = Pace(EngineClient(process, process), tmp_path)
-    assert again.seconds("mine", 64, 64, 5) == pytest.approx(12)
+    assert again.seconds("mine", (Drawing(64, 64, 5),)) == pytest.approx(12)
     pace.close()
 
 
@@ -63,7 +107,7 @@ def test_a_damaged_file_tells_no_time(qtbot: QtBot, tmp_path: Path, content: byt
     (tmp_path / "pace.json").write_bytes(content)
     process = SilentProcess(tmp_path)
     pace = Pace(EngineClient(process, process), tmp_path)
-    assert pace.seconds("mine", 64, 64, 5) is None
+    assert pace.seconds("mine", (Drawing(64, 64, 5),)) is None
 
 
 class Clock:
@@ -75,12 +119,18 @@ class Clock:
         return self.now
 
 
-def guided_at_first(pace: Pace, process: SilentProcess, clock: Clock, end: float) -> None:
+def guided_at_first(
+    pace: Pace, process: SilentProcess, clock: Clock, end: float, tiles: int = 0
+) -> None:
     """A picture of 10 steps, of which those with guidance take 2 s and the others 1 s."""
     process.say(JobPhase(job="a", phase=Phase.DENOISE))
     for step in range(11):
         process.say(JobProgress(job="a", done=step, total=10))
         clock.now += 2 if step < 10 * end else 1
+    process.say(JobPhase(job="a", phase=Phase.DECODE))
+    for tile in range(tiles + 1):
+        process.say(JobProgress(job="a", done=tile, total=tiles))
+        clock.now += 9
     saved = saved_image("a", "a.png")
     options = GuidanceOptions(range=(0.0, end))
     request = msgspec.structs.replace(
@@ -104,3 +154,10 @@ def test_the_gain_of_less_guidance_is_measured_by_the_steps(qtbot: QtBot, tmp_pa
     pace.close()
     again = Pace(EngineClient(process, process), tmp_path)
     assert again.gain("mine") == pytest.approx(0.25)
+
+
+def test_the_tiles_of_a_large_picture_are_no_steps(qtbot: QtBot, tmp_path: Path) -> None:
+    process, clock = SilentProcess(tmp_path), Clock()
+    pace = Pace(EngineClient(process, process), tmp_path, clock=clock)
+    guided_at_first(pace, process, clock, 0.5, tiles=36)
+    assert pace.gain("mine") == pytest.approx(0.25)

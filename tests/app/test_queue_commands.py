@@ -1,6 +1,6 @@
 """The queue's jobs are reordered, copied, edited and removed; the pause and the order are kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -8,10 +8,12 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
+from app.queue.drawing import Drawing
 from app.queue.jobs import JobState
-from engine.api.checkpoints import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.remedies import MakeSmaller
 from engine.api.second_passes import SecondPass
+from engine.api.values import SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
 from tests.app.layers import say_family
 from tests.app.requests import generation_of
@@ -252,9 +254,9 @@ def test_equal_pictures_of_a_long_queue_are_estimated_once(
     )
     asked: list[tuple[int, int]] = []
 
-    def seconds(_checkpoint: str, width: int, height: int, _steps: int) -> float | None:
-        asked.append((width, height))
-        return {768: 2.0, 1024: None}.get(width, 1.0)
+    def seconds(_checkpoint: str, passes: Sequence[Drawing]) -> float | None:
+        asked.append((passes[0].width, passes[0].height))
+        return {768: 2.0, 1024: None}.get(passes[0].width, 1.0)
 
     monkeypatch.setattr(staged.session.pace, "seconds", seconds)
     assert commands.total_seconds([job] * 1000 + [larger] * 10) == 1020
@@ -263,6 +265,32 @@ def test_equal_pictures_of_a_long_queue_are_estimated_once(
         job, request=msgspec.structs.replace(job.request, width=1024, height=1024)
     )
     assert commands.total_seconds([job, unknown]) is None
+
+
+def test_the_time_of_a_job_follows_from_its_own_settings(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, job = staged.session.jobs_in_queue, staged.queue.jobs[0]
+    quick = SuggestedSettings(
+        sampler=SamplerName.LCM, schedule=ScheduleName.SIMPLE, steps=4, guidance=1.0
+    )
+    say_family(staged.session, "sdxl")
+    store, checkpoint = staged.session.checkpoints, staged.session.generation.checkpoint
+    info = store.answer(checkpoint)
+    assert isinstance(info, CheckpointInfo)
+    told = msgspec.structs.replace(info, suggested=(quick,))
+    store._keep(checkpoint, told)  # pyright: ignore[reportPrivateUsage]
+    again = msgspec.structs.replace(
+        job, request=msgspec.structs.replace(job.request, second_passes=(SecondPass(),))
+    )
+
+    def seconds(_checkpoint: str, passes: Sequence[Drawing]) -> float | None:
+        return float(sum(drawing.steps for drawing in passes))
+
+    monkeypatch.setattr(staged.session.pace, "seconds", seconds)
+    staged.session.generation.steps = 50
+    assert commands.seconds(job.request) == 4
+    assert commands.total_seconds([job, again]) == 12
 
 
 def test_the_running_picture_is_made_by_the_engine_that_is_started_instead(

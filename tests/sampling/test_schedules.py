@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.api.conventions import RedrawSteps
+from engine.api.redraw_steps import redrawn_steps
 from engine.api.methods import SCHEDULE_OPTIONS
 from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode, ScheduleName
@@ -126,6 +127,14 @@ def test_full_strength_takes_the_whole_schedule(rule: RedrawSteps, steps: int):
     choice = ScheduleChoice(ScheduleName.NORMAL, TRAINING)
     levels = redraw_sigmas(choice, steps, 1.0, rule)
     np.testing.assert_array_equal(levels.taken, choice.sigmas(steps))
+
+
+@pytest.mark.parametrize("strength", [0.02, 0.3, 0.5, 0.77, 1.0])
+@pytest.mark.parametrize("rule", RedrawSteps)
+def test_the_steps_of_a_redraw_are_counted_without_a_schedule(rule: RedrawSteps, strength: float):
+    choice = ScheduleChoice(ScheduleName.KARRAS, TRAINING)
+    levels = redraw_sigmas(choice, 20, strength, rule)
+    assert len(levels.taken) - 1 == redrawn_steps(20, strength, rule)
 
 
 @pytest.mark.parametrize("strength", [-0.1, 1.5, float("nan")])

@@ -1,5 +1,6 @@
 """Generate says what it would do: with the same seed again, or why nothing."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, size_fit
+from app.queue.drawing import Drawing
 from app.queue.pace import Pace
+from engine.api.second_passes import SecondPass
 from tests.ui.conftest import Desk, MakeDesk
 from ui.dock.generate_button import GenerateButton
 from ui.labels import size_remark
@@ -26,8 +29,8 @@ def test_generate_says_that_the_seed_is_kept(desk: Desk) -> None:
 
 
 def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def seconds(_pace: Pace, _checkpoint: str, _width: int, _height: int, steps: int) -> float:
-        return steps * 2.0
+    def seconds(_pace: Pace, _checkpoint: str, passes: Sequence[Drawing]) -> float:
+        return sum(drawing.steps for drawing in passes) * 2.0
 
     monkeypatch.setattr(Pace, "seconds", seconds)
     desk.resize(1440, 900)
@@ -35,6 +38,9 @@ def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.Mon
     form.count, form.steps = 4, 22
     desk.wait(lambda: button.text() == "Generate 4 · about 3 min")
     assert button.shows_key
+    form.second_passes = (SecondPass(steps=22),)
+    desk.wait(lambda: button.text() == "Generate 4 · about 6 min")
+    form.second_passes = ()
     form.steps = 11
     desk.wait(lambda: button.text() == "Generate 4 · about 90 s")
     # What has no room is left out, and still told.

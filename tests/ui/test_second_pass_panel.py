@@ -1,6 +1,6 @@
 """Second passes in the form: every field, the sizes and the time, more than one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.form.generation import Suggestions
 from app.form.model_settings import ModelSettingsMemory
+from app.queue.drawing import Drawing
 from engine.api.features import Features
 from engine.api.fields import fields_of
 from engine.api.model_files import ModelKind
 from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, Resampling, SecondPass
-from engine.api.values import SamplerName, ScheduleName
+from engine.api.values import ConventionName, SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
 from tests.app.layers import listed
 from tests.ui.conftest import Desk, MakeDesk
@@ -253,12 +254,14 @@ def test_the_time_of_a_pass_is_told_where_it_is_known(
     desk.window.form.second_passes.add.click()
     assert "more" not in card(desk).result.text()
 
-    def seconds(_name: str, width: int, height: int, steps: int) -> float:
-        return width * height * steps / 1e6
+    def seconds(_name: str, passes: Sequence[Drawing]) -> float:
+        return sum(drawing.area * drawing.steps for drawing in passes) / 1e6
 
     monkeypatch.setattr(desk.session.pace, "seconds", seconds)
     change(desk, steps=10)
-    # 1024 x 1024 pixels, and seven of ten steps.
+    # 1024 x 1024 pixels, of which A1111 takes all steps, and diffusers seven of ten.
+    assert card(desk).result.text().endswith("About 10 s more.")
+    desk.session.generation.convention = ConventionName.DIFFUSERS
     assert card(desk).result.text().endswith("About 7 s more.")
 
 

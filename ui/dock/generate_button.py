@@ -3,7 +3,7 @@
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 
-from app.form.generation import EFFECTIVE_FIELDS
+from app.form.picture_time import TIMED
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.labels import duration
@@ -14,7 +14,7 @@ from ui.widgets.filled_button import FilledButton
 # The text is kept this far from the shortcut, which is left out where there is no room for both.
 _APART = 16
 # The fields of the form that the words follow from.
-_SAID = EFFECTIVE_FIELDS | {"checkpoint", "count", "seed", "seed_locked"}
+_SAID = TIMED | {"count", "seed", "seed_locked"}
 
 
 class GenerateButton(FilledButton):
@@ -122,10 +122,7 @@ class GenerateButton(FilledButton):
             words = [self.tr("Generate {n}").format(n=form.count)]
         if form.seed_locked and form.seed is not None:
             words.append(self.tr("same seed"))
-        effective = form.effective
-        seconds = self._session.pace.seconds(
-            str(form.checkpoint), effective.width, effective.height, effective.steps
-        )
+        seconds = self._session.picture_time.measured
         if seconds is not None:
             words.append(self.tr("about {time}").format(time=duration(form.count * seconds)))
         return words

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
 from app.engine.speed import PictureKind
 from app.library.first_models import FirstModel
+from app.queue.drawing import Drawing
 from app.session import Session
 from engine.api.model_files import ModelKind
 from ui.labels import duration, file_size
@@ -66,7 +67,8 @@ def _seconds(session: Session, model: FirstModel) -> float | None:
     for other in session.models.store.models:
         is_full = Path(other.path) != session.checkpoints.starter
         if is_full and model.family in other.families and other.kind is ModelKind.CHECKPOINT:
-            seconds = session.pace.seconds(other.path, model.side, model.side, model.steps)
+            drawing = Drawing(model.side, model.side, model.steps)
+            seconds = session.pace.seconds(other.path, (drawing,))
             if seconds is not None:
                 return seconds
     kind = PictureKind(model.parameters, model.side, model.side, model.steps, model.guided)

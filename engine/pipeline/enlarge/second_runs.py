@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from engine.api.conventions import Convention, RedrawSteps
+from engine.api.conventions import Convention
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.methods import SAMPLER_FACTS, sampler_options_of, schedule_options_of
+from engine.api.redraw_steps import second_pass_rule
 from engine.api.record import ResolvedRequest
 from engine.api.request import SizeOptions
 from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
@@ -114,14 +115,8 @@ def followed_clip_skip(
 
 
 def _convention(convention: Convention, wanted: SecondPass) -> Convention:
-    """Return the convention for a second pass.
-
-    A1111 takes all of its steps whatever the strength, and a latent is not drawn from a
-    distribution again.
-    """
-    changes: dict[str, Any] = {}
-    if convention.redraw_steps is RedrawSteps.A1111:
-        changes["redraw_steps"] = RedrawSteps.A1111_EXACT
+    """Return the convention for a second pass: a latent is not drawn from a distribution again."""
+    changes: dict[str, Any] = {"redraw_steps": second_pass_rule(convention.redraw_steps)}
     if wanted.upscaler in LATENT_UPSCALERS:
         changes["samples_encoded"] = False
     return msgspec.structs.replace(convention, **changes)
