@@ -61,6 +61,18 @@ def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) 
     assert desk.wait_for_jobs(1)[0].state is JobState.DONE
 
 
+def test_finished_pictures_that_leave_the_list_still_count(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(steps=100, step_seconds=0.02)).start()
+    status = desk.window.dock.status
+    desk.session.generation.count = 3
+    QTest.mouseClick(desk.window.dock.generate, LEFT)
+    desk.wait(lambda: "Picture 2 of 3" in status.title.text())
+    desk.session.jobs_in_queue.clear(JobState.DONE)
+    desk.wait(lambda: len(desk.queue.jobs) == 2)
+    desk.wait(lambda: "Picture 3 of 3" in status.title.text())
+    assert status.bar.value() >= 2 * status.bar.maximum() // 3
+
+
 def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     desk = make_desk(LONG).start()
     window = desk.window

@@ -5,7 +5,6 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app.engine.process import EngineState
 from app.notices.wording import worded
-from app.queue.job_queue import batch_of
 from app.queue.jobs import Job, JobState
 from app.session import Session
 from engine.api.values import Phase
@@ -29,7 +28,7 @@ class StatusPanel(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        # The running picture's number in its batch, from 0, and the size of the batch.
+        # The pictures of the batch that are over, and the size of the batch.
         self._number, self._together = 0, 1
         self.title = ElidedLabel()
         self.detail = ElidedLabel("caption")
@@ -63,23 +62,29 @@ class StatusPanel(QWidget):
             say(self, self.tr("The picture was cancelled."))
         if job.state is not JobState.DONE:
             return
-        batch = batch_of(job.id)
-        numbers = [job.id for job in self._session.queue.jobs if _belongs(job, batch)]
-        if len(numbers) == 1 or job.id not in numbers:
+        number, together = self._place(job)
+        if together == 1:
             say(self, self.tr("The picture is finished."))
             return
         words = self.tr("Picture {n} of {all} is finished.")
-        say(self, words.format(n=numbers.index(job.id) + 1, all=len(numbers)))
+        say(self, words.format(n=number, all=together))
 
     def _on_queue(self) -> None:
         running = self._session.queue.running
         self._number, self._together = 0, 1
         if running is not None:
-            batch = batch_of(running.id)
-            together = [job for job in self._session.queue.jobs if _belongs(job, batch)]
-            self._together = len(together)
-            self._number = next(n for n, job in enumerate(together) if job.id == running.id)
+            self._number, self._together = self._place(running)
         self._refresh()
+
+    def _place(self, job: Job) -> tuple[int, int]:
+        """Return how many pictures of a job's batch are over, and the number of all.
+
+        Those that left the queue's list count: they are made.
+        """
+        batch = self._session.batch
+        if not batch.number(job.id):
+            return int(job.state.is_over), 1
+        return sum(other.state.is_over for other in batch.jobs), batch.count
 
     def _refresh(self, *_: object) -> None:
         runs = self._session.progress.job is not None
@@ -183,7 +188,3 @@ class StatusPanel(QWidget):
         if self._session.queue.paused:
             return self.tr("The queue starts no further picture until it is resumed.")
         return ""
-
-
-def _belongs(job: Job, batch: str) -> bool:
-    return job.state is not JobState.CANCELLED and batch_of(job.id) == batch
