@@ -2,8 +2,10 @@
 
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 
+from app.updates.errors import UpdateError
 from app.updates.removal import hold, remove_others
 from app.versions.folders import versions_folder
 from app.versions.kept_files import keep_files
@@ -46,8 +48,19 @@ class RunningVersion:
         """Note that the version made a picture; only it and the one before it are kept."""
         if version := self._on_trial():
             self._change_state(version, proved=True)
+            self._remove_others(version)
+
+    def _remove_others(self, version: str) -> None:
+        """Remove the versions that nobody needs, unless another process installs one just now.
+
+        That one is not active before it was tried.
+        """
+        # Here, as few starts come to it.
+        from app.updates.installation import installing
+
+        with suppress(OSError, UpdateError), installing(self._versions):
             state = read_state(str(self._versions))
-            remove_others(self._versions, {version, state.previous})
+            remove_others(self._versions, {version, state.active, state.previous})
 
     def _on_trial(self) -> str:
         if self._tree is None:

@@ -17,11 +17,12 @@ from app.updates.installation import installing
 from app.updates.offers import Offer
 from app.updates.places import PLACE_VARIABLE
 from app.updates.removal import hold
+from app.updates.running import RunningVersion
 from app.updates.signatures import KEYS_VARIABLE
 from app.updates.updates import Updates
 from app.updates.wholeness import damage_of
 from app.versions.state import GOOD, TRIAL, change_state
-from app.versions.trees import INSTALLED_AT, read_tree
+from app.versions.trees import INSTALLED_AT, read_tree, tree_folder
 from installers.update_manifest import public_key
 from tests.app.updates.publishing import Publisher, install, updates_of
 from tests.app.updates.resigned import with_content
@@ -283,6 +284,19 @@ def beside(home: Home, installed: Path, publisher: Publisher, key: SigningKey) -
         KEYS_VARIABLE: public_key(key),
     }
     return Updates(home.versions, home.state, tree, environment)
+
+
+def test_a_version_that_another_process_installs_just_now_is_not_removed(
+    home: Home, publisher: Publisher, updates: Updates
+) -> None:
+    publisher.publish(NEW)
+    install(updates)
+    tree = read_tree(tree_folder(str(home.versions), NEW))
+    shutil.copytree(home.versions / NEW, home.versions / NEWER)
+    with installing(home.versions):
+        RunningVersion(home.versions, tree).proved()
+        assert home.now().stage == GOOD
+        assert (home.versions / NEWER).is_dir()
 
 
 def test_a_tree_that_was_installed_before_is_used_again(
