@@ -3,12 +3,13 @@
 import logging
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from threading import Lock
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 
 from app.notices.faults import fault
+from engine.api.values import ErrorInfo
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
@@ -26,11 +27,12 @@ class Background(QObject):
     def __init__(self, threads: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open = True
-        # What must be done and has not begun, in order.
+        # What must be done and has not begun, in order, and the right to do the next of it.
         self._owed: deque[Callable[[], None]] = deque()
-        # The number of the last look, and by receiver that of the latest look delivered to it.
+        self._turn = Lock()
+        # The number of the last look, and by subject that of the latest look delivered.
         self._looks = 0
-        self._latest: dict[Callable[[Any], None], int] = {}
+        self._latest: dict[object, int] = {}
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -41,42 +43,52 @@ class Background(QObject):
         then: Callable[[Result], None],
         *,
         must: bool = False,
+        otherwise: Callable[[], None] | None = None,
     ) -> None:
         """Call `function` on another thread, then `then` with its result on this one.
 
-        One that `must` be called, as it writes what a person made, is called at the end at last.
+        One that `must` be called, as it writes what a person made, is called at the end at last,
+        and not before an earlier one has ended. `otherwise` is called in place of `then` where a
+        bug of ours ended the function: whoever waits for the result waits no more.
         """
+
+        def fail(error: ErrorInfo) -> None:
+            self.failed.emit(error)
+            if otherwise is not None:
+                otherwise()
 
         def call() -> None:
             try:
                 result = function()
             except Exception as error:  # noqa: BLE001 (the boundary that reports)
                 _log.exception("in the background")
-                self._finished.emit(self.failed.emit, fault(error))
+                self._finished.emit(fail, fault(error))
                 return
             self._finished.emit(then, result)
-
-        def call_next() -> None:
-            # Not before another that must be called, whichever thread is the quicker.
-            with suppress(IndexError):
-                self._owed.popleft()()
 
         if must and self._open:
             self._owed.append(call)
         if self._open:
-            self._pool.start(call_next if must else call)
+            self._pool.start(self._call_owed if must else call)
 
-    def look(self, function: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    def look(
+        self,
+        function: Callable[[], Result],
+        then: Callable[[Result], None],
+        about: object = None,
+    ) -> None:
         """Run a function that reads what may change, such as a folder, and is called repeatedly.
 
         Of two threads the earlier may end later: its older result does not reach `then` any more.
+        Looks are `about` what they read; by default those of one `then` are about the same.
         """
+        subject = then if about is None else about
         self._looks += 1
         number = self._looks
 
         def take(result: Result) -> None:
-            if number > self._latest.get(then, 0):
-                self._latest[then] = number
+            if number > self._latest.get(subject, 0):
+                self._latest[subject] = number
                 then(result)
 
         self.run(function, take)
@@ -88,6 +100,16 @@ class Background(QObject):
         self._pool.waitForDone()
         while self._owed:
             self._owed.popleft()()
+
+    def _call_owed(self) -> None:
+        """Do what is owed; a second thread leaves it to the first, which looks again at the end."""
+        while self._owed and self._turn.acquire(blocking=False):
+            try:
+                # Another thread may have done the last of it since.
+                if self._owed:
+                    self._owed.popleft()()
+            finally:
+                self._turn.release()
 
     def _deliver(self, then: Callable[[object], None], result: object) -> None:
         if self._open:

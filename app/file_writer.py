@@ -40,6 +40,7 @@ class FileWriter(QObject):
         self._path, self._content, self._unwritable = path, content, unwritable
         # One thread, so that the latest state is written last.
         self._background = Background(1, self)
+        self._background.failed.connect(self.failed)
         self._writing = self._failing = self._closed = False
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._write_soon)
@@ -66,7 +67,9 @@ class FileWriter(QObject):
             return
         self._writing = True
         encode = self._content()
-        self._background.run(lambda: self._write(encode), self._on_written)
+        self._background.run(
+            lambda: self._write(encode), self._on_written, otherwise=self._on_fault
+        )
 
     def _write(self, encode: Callable[[], bytes]) -> ErrorInfo | None:
         try:
@@ -75,6 +78,10 @@ class FileWriter(QObject):
             _log.warning("%s cannot be written: %s", self._path.name, error)
             return self._problem(error)
         return None
+
+    def _on_fault(self) -> None:
+        # What follows is written all the same.
+        self._writing = False
 
     def _on_written(self, problem: ErrorInfo | None) -> None:
         self._writing = False

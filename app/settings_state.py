@@ -61,6 +61,7 @@ class SettingsState(QObject):
         self._was_empty = False
         # One thread, so that the latest values are written last.
         self._background = Background(1, self)
+        self._background.failed.connect(self.failed)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._write_soon)
         self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
@@ -111,7 +112,14 @@ class SettingsState(QObject):
             return
         names, settings = self._unwritten, self.now
         self._writing, self._unwritten = names, frozenset()
-        self._background.run(lambda: _write(self.path, settings, names), self._on_written)
+        self._background.run(
+            lambda: _write(self.path, settings, names), self._on_written, otherwise=self._on_fault
+        )
+
+    def _on_fault(self) -> None:
+        # The next change takes them along.
+        self._unwritten |= self._writing
+        self._writing = frozenset()
 
     def _on_written(self, problem: ErrorInfo | None) -> None:
         names, self._writing = self._writing, frozenset()

@@ -84,26 +84,38 @@ class ThumbnailStore(QObject):
             self._start(picture, QSize(side, side))
 
     def _start(self, picture: Picture, within: QSize) -> None:
+        ratio = self._ratio
+
         def read() -> ReadPicture:
             return read_picture(picture.path, within, cover=True)
 
-        self._background.run(read, lambda done: self._keep(picture, done))
+        def take(done: ReadPicture) -> None:
+            self._busy.discard(picture)
+            if ratio == self._ratio:
+                self._keep(picture, done)
+            self._pump()
+            # Of another screen than the present one it is asked for again.
+            self.ready.emit(picture.path)
 
-    def _keep(self, picture: Picture, done: ReadPicture) -> None:
-        self._busy.discard(picture)
+        def give_up() -> None:
+            self._busy.discard(picture)
+            self._keep(picture, None)
+            self._pump()
+
+        self._background.run(read, take, otherwise=give_up)
+
+    def _keep(self, picture: Picture, done: ReadPicture | None) -> None:
         pixmap = None
-        if not done.image.isNull():
+        if done is not None and not done.image.isNull():
             pixmap = QPixmap.fromImage(done.image)
             pixmap.setDevicePixelRatio(self._ratio)
         # A list shows no more than this of a prompt.
-        prompt = done.request.prompt[:200] if done.request else ""
+        prompt = done.request.prompt[:200] if done and done.request else ""
         self._kept[picture] = Thumbnail(pixmap, prompt)
         self._bytes += _bytes(self._kept[picture])
         while self._bytes > self._budget and len(self._kept) > 1:
             _, dropped = self._kept.popitem(last=False)
             self._bytes -= _bytes(dropped)
-        self._pump()
-        self.ready.emit(picture.path)
 
 
 def _bytes(thumbnail: Thumbnail) -> int:

@@ -17,6 +17,7 @@ from app.updates.news import News
 from app.updates.offers import Offer
 from app.updates.running import RunningVersion
 from app.updates.updates import Updates
+from engine.api.values import ErrorInfo
 
 Result = TypeVar("Result")
 # A result, or the reason why there is none.
@@ -84,6 +85,7 @@ class UpdateCommands(QObject):
         self._updates, self._running, self._notices = updates, running, state.notices
         self.state = UpdateState(self)
         self._background = Background(1, self)
+        self._background.failed.connect(self._on_fault)
         self._cancelled = Event()
         # True once a person asked for a restart.
         self.restarts = False
@@ -186,6 +188,13 @@ class UpdateCommands(QObject):
 
     def _on_picture(self) -> None:
         self._background.run(self._running.proved, _nothing)
+
+    def _on_fault(self, problem: ErrorInfo) -> None:
+        """Tell of a bug of ours, after which nothing is under way."""
+        self._notices.tell_error(problem)
+        self._read_versions()
+        if self.is_busy:
+            self.state.stage = UpdateStage.OFFERED if self.state.offer else UpdateStage.IDLE
 
     def _on_news(self, news: list[News]) -> None:
         for item in news:

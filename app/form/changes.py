@@ -42,6 +42,8 @@ class Reuse(StrEnum):
 
 # Of its notices only the latest is true: the one before tells of a form that is no more.
 _TOPIC = "form"
+# What is read to fill the form: of two readings alike the later wins, whichever ends first.
+_READ = "settings for the form"
 
 
 class FormChanges(QObject):
@@ -206,7 +208,7 @@ class FormChanges(QObject):
                 found = settings.with_models(self._checkpoint_named)
                 self._take(found, what, path.name[:80])
 
-        self._background.run(lambda: read_settings(path, starter, digest), take)
+        self._background.look(lambda: read_settings(path, starter, digest), take, (_READ, what))
 
     def use_text(self, text: str) -> None:
         """Fill the form from a text with settings, as `tells_settings` finds it."""
@@ -219,7 +221,7 @@ class FormChanges(QObject):
             message = self.tr("Settings and seed replaced by those of the pasted text.")
             self.apply(message, lambda: self._take_all(request, with_seed=True), found.remarks)
 
-        self._background.run(lambda: settings_in_text(text), take)
+        self._background.look(lambda: settings_in_text(text), take, _READ)
 
     def _checkpoint_named(self, stated: str) -> Path | None:
         """Return the checkpoint that another tool's name means: the chosen one, or the only one."""

@@ -72,14 +72,20 @@ class Painting(QObject):
         if make_png is not None:
             self._is_writing = True
             self._background.run(
-                lambda: keep_mask(self._masks, make_png()), self._on_written, must=True
+                lambda: keep_mask(self._masks, make_png()),
+                self._on_written,
+                must=True,
+                otherwise=self._give_up,
             )
+
+    def _give_up(self) -> None:
+        self._is_writing, self._waiting = False, None
+        self._acts.clear()
 
     def _on_written(self, kept: Path | ErrorInfo) -> None:
         self._is_writing = False
         if isinstance(kept, ErrorInfo):
-            self._waiting = None
-            self._acts.clear()
+            self._give_up()
             self._notices.tell_error(kept)
             return
         if self._waiting is not None:

@@ -61,7 +61,7 @@ class MovedFiles(QObject):
             else:
                 self._ask(wanted)
 
-        self._background.run(lambda: exists(Path(stated)), take)
+        self._background.look(lambda: exists(Path(stated)), take, wanted)
 
     def _ask(self, wanted: _Stated) -> None:
         stated, digest = wanted

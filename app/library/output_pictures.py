@@ -81,7 +81,9 @@ class OutputPictures(QObject):
             return
         self._scanning = True
         before, folder = tuple(self._pictures), self.folder
-        self._background.run(lambda: compare(before, list_pictures(folder)), self._apply)
+        self._background.run(
+            lambda: compare(before, list_pictures(folder)), self._apply, otherwise=self._give_up
+        )
 
     def refresh_soon(self) -> None:
         """Read the folder again once changes to it have paused."""
@@ -89,6 +91,9 @@ class OutputPictures(QObject):
 
     def _on_folder_changed(self, _folder: str) -> None:
         self.refresh_soon()
+
+    def _give_up(self) -> None:
+        self._scanning = self._stale = False
 
     def _apply(self, change: Change) -> None:
         self._scanning = False

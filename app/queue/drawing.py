@@ -48,9 +48,7 @@ def drawings(
     return tuple(passes)
 
 
-def second_drawing(
-    second: SecondPass, size: Size, steps: int, convention: Convention
-) -> Drawing:
+def second_drawing(second: SecondPass, size: Size, steps: int, convention: Convention) -> Drawing:
     """Return a second pass of a size; `steps` are those of the first pass."""
     rule = second_pass_rule(convention.redraw_steps)
     wanted = steps if second.steps is None else second.steps

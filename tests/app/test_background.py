@@ -93,3 +93,57 @@ def test_no_result_is_delivered_after_the_pool_was_closed(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE_MS)
     assert seen == [False]
     done.close()
+
+
+def test_what_must_be_done_is_done_one_after_another(qtbot: QtBot) -> None:
+    background = Background(2)
+    begun, release, done = threading.Event(), threading.Event(), list[str]()
+
+    def slow() -> None:
+        begun.set()
+        release.wait(PATIENCE_MS / 1000)
+        done.append("first")
+
+    background.run(slow, lambda _: None, must=True)
+    assert begun.wait(PATIENCE_MS / 1000)
+    background.run(lambda: done.append("second"), lambda _: None, must=True)
+    # The other thread is free for what may overtake.
+    seen = list[bool]()
+    background.run(lambda: True, seen.append)
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE_MS)
+    assert done == []
+    release.set()
+    qtbot.waitUntil(lambda: done == ["first", "second"], timeout=PATIENCE_MS)
+    background.close()
+
+
+def test_whoever_waits_for_a_result_hears_of_a_fault(qtbot: QtBot) -> None:
+    background = Background(1)
+    told, ended = list[ErrorInfo](), list[bool]()
+    background.failed.connect(told.append)
+    background.run(lambda: 1 // 0, lambda _: None, otherwise=lambda: ended.append(True))
+    qtbot.waitUntil(lambda: ended == [True], timeout=PATIENCE_MS)
+    assert told[0].code is ErrorCode.INTERNAL
+    background.close()
+
+
+def test_looks_are_about_what_they_read_whoever_is_told(qtbot: QtBot) -> None:
+    background = Background(2)
+    release, seen = threading.Event(), list[str]()
+
+    def slow() -> str:
+        release.wait(PATIENCE_MS / 1000)
+        return "older"
+
+    background.look(slow, lambda found: seen.append(found), "a file")
+    background.look(lambda: "other", lambda found: seen.append(found), "another file")
+    background.look(lambda: "newer", lambda found: seen.append(found), "a file")
+    qtbot.waitUntil(lambda: len(seen) == 2, timeout=PATIENCE_MS)
+    release.set()
+    ended = list[bool]()
+    both = threading.Barrier(2)
+    for _ in range(2):
+        background.run(both.wait, lambda _: ended.append(True))
+    qtbot.waitUntil(lambda: len(ended) == 2, timeout=PATIENCE_MS)
+    assert sorted(seen) == ["newer", "other"]
+    background.close()

@@ -180,3 +180,22 @@ def test_a_change_leads_from_one_list_to_the_other(
         patched[first:first] = after[first : last + 1]
     assert patched == after
     assert change.by_path == {picture.path: picture for picture in after}
+
+
+def test_the_folder_is_followed_after_a_bug(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = list[object]()
+    followed.background.failed.connect(told.append)
+
+    def fail(_folder: Path) -> list[Picture]:
+        raise KeyError("missing")
+
+    followed.folder.mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr("app.library.gallery.list_pictures", fail)
+        followed.store.refresh()
+        followed.wait(lambda: bool(told))
+    put(followed.folder, "a.png", 1)
+    followed.store.refresh()
+    followed.wait_for("a.png")

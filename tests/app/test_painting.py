@@ -98,3 +98,13 @@ def test_a_canvas_that_grows_sets_the_size_and_starts_from_noise(staged: Staged)
     assert form.build_request().mask_options.expand == (0, 0, 64, 0)
     form.start_anew()
     assert not form.build_request().mask_options.expands
+
+
+def test_strokes_after_a_bug_are_kept(staged: Staged) -> None:
+    def fail() -> bytes:
+        raise KeyError("missing")
+
+    staged.session.painting.keep(fail)
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    staged.session.painting.keep(lambda: b"after")
+    staged.wait(lambda: mask(staged) == b"after")

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.api.conventions import RedrawSteps
-from engine.api.redraw_steps import redrawn_steps
 from engine.api.methods import SCHEDULE_OPTIONS
+from engine.api.redraw_steps import redrawn_steps
 from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode, ScheduleName
 from engine.errors import EngineError

@@ -1,5 +1,6 @@
 """A picture to start from, a mask painted on it, a refiner: chosen in the window, in force."""
 
+import threading
 from pathlib import Path
 
 import msgspec
@@ -7,11 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage
 
 from engine.api.features import ConcatChannels, Features
 from engine.api.request import InputImage, RefinerChoice
 from engine.api.values import ErrorCode, InputRole
 from tests.app.gallery.made import chunk
+from tests.app.supervised import PATIENCE_MS
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.conftest import Desk, MakeDesk
@@ -20,6 +24,7 @@ from tests.ui.test_form import retype
 from tests.ui.test_main_window import drag, drop
 from tests.ui.test_pictures import png_header
 from ui.actions import ActionName
+from ui.masks import read_mask
 
 
 @pytest.fixture
@@ -108,6 +113,40 @@ def test_a_start_picture_that_another_program_changed_is_shown_anew(
     desk.window.activateWindow()
     desk.session.look_again()
     desk.wait(lambda: "80" in panel.detail.text())
+
+
+def test_the_mask_that_is_shown_is_the_latest_one(
+    desk: Desk, photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, state = desk.window.form.inputs, desk.session.generation
+    begun, release, ended = threading.Event(), threading.Event(), list[bool]()
+    older, newer = (tmp_path / name for name in ("older.png", "newer.png"))
+    for path, level in ((older, 0), (newer, 255)):
+        Image.fromarray(np.full((192, 256), level, np.uint8)).save(path)
+
+    def read(path: str, size: QSize) -> QImage | None:
+        if path == str(older):
+            begun.set()
+            release.wait(PATIENCE_MS / 1000)
+        return read_mask(path, size)
+
+    monkeypatch.setattr("ui.panels.input_panel.read_mask", read)
+    start(desk, photo)
+
+    def shown() -> int:
+        look = panel._look  # pyright: ignore[reportPrivateUsage]
+        return -1 if look is None or look.mask is None else look.mask.pixelColor(5, 5).red()
+
+    state.paint_within(str(older))
+    assert begun.wait(PATIENCE_MS / 1000)
+    state.paint_within(str(newer))
+    desk.wait(lambda: shown() == 255)
+    release.set()
+    both = threading.Barrier(2)
+    for _ in range(2):
+        desk.session.background.run(both.wait, lambda _: ended.append(True))
+    desk.wait(lambda: len(ended) == 2)
+    assert shown() == 255
 
 
 def test_a_picture_dropped_on_the_right_is_started_from(desk: Desk, photo: Path) -> None:

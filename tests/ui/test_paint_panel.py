@@ -354,6 +354,36 @@ def test_a_picture_that_another_program_changed_is_painted_on_as_it_is(
     assert panel.layer.can_undo == (shape == (256, 192))
 
 
+def test_a_mask_for_another_start_picture_is_not_painted_with(
+    desk: Desk, photo: Path, tmp_path: Path
+) -> None:
+    panel = paint_on(desk, photo)
+    other = tmp_path / "other.png"
+    Image.new("RGB", (128, 128)).save(other)
+    Image.new("L", (256, 192), 255).save(tmp_path / "mask.png")
+    desk.session.generation.start_from(str(other), 128, 128)
+    panel.open_mask(str(tmp_path / "mask.png"))
+    desk.wait(lambda: panel.layer.mask.size().toTuple() == (128, 128))
+    ended = list[bool]()
+    desk.session.background.run(lambda: True, ended.append)
+    desk.wait(lambda: bool(ended))
+    assert painted(panel) == 0
+
+
+def test_a_mask_that_cannot_be_read_is_told_and_clears_nothing(
+    desk: Desk, photo: Path, tmp_path: Path
+) -> None:
+    panel = paint_on(desk, photo)
+    drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))
+    before = painted(panel)
+    (tmp_path / "page.png").write_bytes(b"<html>")
+    panel.open_mask(str(tmp_path / "page.png"))
+    desk.wait(lambda: bool(desk.session.notices.notices))
+    (notice,) = desk.session.notices.notices
+    assert "page.png" in notice.message
+    assert painted(panel) == before > 0
+
+
 def test_undoing_a_change_of_the_form_shows_the_earlier_mask(desk: Desk, photo: Path) -> None:
     panel, state = paint_on(desk, photo), desk.session.generation
     drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))

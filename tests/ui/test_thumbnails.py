@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
 from app.library.picture_files import Picture, list_pictures
 from tests.app.supervised import PATIENCE_MS
+from ui.pictures import ReadPicture, read_picture
 from ui.thumbnails import ThumbnailStore
 
 SIDE = 32
@@ -106,3 +108,34 @@ def test_another_screen_gets_other_thumbnails(
     assert thumbnail.pixmap is not None
     assert thumbnail.pixmap.size().toTuple() == (2 * SIDE, 2 * SIDE)
     assert thumbnail.pixmap.deviceIndependentSize().toTuple() == (SIDE, SIDE)
+
+
+def test_a_thumbnail_on_its_way_to_another_screen_is_made_for_that(
+    store: ThumbnailStore, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (picture,) = pictures(tmp_path, 1)
+    store.get(picture)
+    store.use_ratio(2)
+    qtbot.waitUntil(lambda: store.get(picture) is not None, timeout=PATIENCE_MS)
+    thumbnail = store.get(picture)
+    assert thumbnail is not None
+    assert thumbnail.pixmap is not None
+    assert thumbnail.pixmap.size().toTuple() == (2 * SIDE, 2 * SIDE)
+
+
+def test_pictures_that_meet_a_bug_do_not_hold_up_the_others(
+    store: ThumbnailStore, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: str, within: QSize, *, cover: bool) -> ReadPicture:
+        if not path.endswith("000.png"):
+            raise KeyError(path)
+        return read_picture(path, within, cover=cover)
+
+    monkeypatch.setattr("ui.thumbnails.read_picture", read)
+    told = list[object]()
+    store.failed.connect(told.append)
+    good, *bad = pictures(tmp_path, 150)
+    for picture in (good, *bad):
+        store.get(picture)
+    qtbot.waitUntil(lambda: store.get(good) is not None, timeout=PATIENCE_MS)
+    assert told

@@ -89,9 +89,17 @@ class PictureLoader(QObject):
             return
         picture, wanting = self._waiting.popitem(last=False)
         self._busy = True
+
+        def load() -> LoadedPicture:
+            return _load(picture.path)
+
         self._background.run(
-            lambda: _load(picture.path), lambda loaded: self._keep(picture, loaded, wanting)
+            load, lambda loaded: self._keep(picture, loaded, wanting), otherwise=self._go_on
         )
+
+    def _go_on(self) -> None:
+        self._busy = False
+        self._pump()
 
     def _keep(
         self,

@@ -106,7 +106,11 @@ class TileStore(QObject):
             aspect, smooth = Qt.AspectRatioMode, Qt.TransformationMode.SmoothTransformation
             return image.scaled(QSize(side, side), aspect.KeepAspectRatio, smooth)
 
-        self._background.run(read, lambda image: self._keep(key, row.id, side, image))
+        def take(image: QImage) -> None:
+            self._keep(key, row.id, side, image)
+
+        # Kept as a picture that cannot be shown, it is not asked for without end.
+        self._background.run(read, take, otherwise=lambda: take(QImage()))
 
     def _keep(self, key: _Key, picture: int, side: int, image: QImage) -> None:
         self._busy.discard(key)

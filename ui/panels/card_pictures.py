@@ -53,4 +53,5 @@ class CardPictures(QObject):
                 del self._images[earlier]
             self.read.emit()
 
-        self._background.run(read, take)
+        # Else its card would wait for it without end.
+        self._background.run(read, take, otherwise=lambda: take(None))

@@ -9,16 +9,18 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.gallery.rows import Trouble
 from app.session import Session
 from engine.api.conventions import convention_of
 from engine.api.masks import Margins, blur_reach, default_blur, part_around
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
+from ui.gallery.labels import unreadable_picture
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
 from ui.panels.paint_bar import PaintBar
 from ui.panels.picture_question import ask_for_picture
 from ui.picture_levels import PictureLevels, make_levels
-from ui.pictures import ReadPicture, read_whole
+from ui.pictures import ReadPicture, read_chosen, read_whole
 from ui.theme.theme import Theme
 from ui.widgets.growth import whole_margin
 from ui.widgets.mask_layer import NO_MARGINS, MaskLayer
@@ -291,12 +293,27 @@ class PaintPanel(QWidget):
 
     def _choose_mask(self) -> None:
         def take(path: Path) -> None:
-            size = self.layer.mask.size()
-            self._session.background.run(
-                lambda: _read_mask((str(path), 0), size, turned=False), self.layer.replace
-            )
+            self.open_mask(str(path))
 
         ask_for_picture(self, self._session, self.tr("Open a mask"), take)
+
+    def open_mask(self, name: str) -> None:
+        """Paint with a mask from a file, on the start picture that is shown now."""
+        start, size = self._start, self.layer.mask.size()
+
+        def read() -> tuple[QImage | None, Trouble | None]:
+            mask = read_mask(name, size)
+            return mask, read_chosen(name, size)[1] if mask is None else None
+
+        def show(read: tuple[QImage | None, Trouble | None]) -> None:
+            mask, trouble = read
+            if mask is None:
+                error = unreadable_picture(name, trouble or Trouble.DAMAGED)
+                self._session.notices.tell_error(error)
+            elif start == self._start and size == self.layer.mask.size():
+                self.layer.replace(mask)
+
+        self._session.background.look(read, show, self)
 
     # --- events ---
 

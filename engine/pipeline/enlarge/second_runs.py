@@ -9,8 +9,8 @@ import msgspec
 from engine.api.conventions import Convention
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.methods import SAMPLER_FACTS, sampler_options_of, schedule_options_of
-from engine.api.redraw_steps import second_pass_rule
 from engine.api.record import ResolvedRequest
+from engine.api.redraw_steps import second_pass_rule
 from engine.api.request import SizeOptions
 from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
 from engine.api.second_sizes import SecondSize, second_size

@@ -118,6 +118,25 @@ def test_a_stopped_download_is_no_problem_and_stays_offered(
     assert updates.state.problem is None
 
 
+def test_a_bug_while_looking_is_told_and_one_can_look_again(
+    stage: Stage, installed: Path, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.publish(NEW)
+    staged = stage(installed)
+    updates = staged.session.updates
+
+    def fail(_self: object, _cancelled: object) -> None:
+        raise KeyError("missing")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Updates, "check", fail)
+        updates.check()
+        wait_for(staged, UpdateStage.IDLE)
+        staged.wait(lambda: bool(staged.session.notices.notices))
+    updates.check()
+    wait_for(staged, UpdateStage.OFFERED)
+
+
 def test_nothing_is_checked_unless_a_person_switched_it_on(
     stage: Stage, installed: Path, publisher: Publisher
 ) -> None:
