@@ -207,7 +207,7 @@ class Session(QObject):
         self.pictures = PictureCommands(state, self.changes, paths.state / PASTED, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
         self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
-        self.embedding = EmbeddingCommands(self.generation, self.changes, self)
+        self.embedding = EmbeddingCommands(state.form, self.embeddings, self.changes, self)
         self.references = ReferenceCommands(self.generation, self.changes, self)
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)

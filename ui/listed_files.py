@@ -27,8 +27,9 @@ def layer_files(session: Session, layers: LayerList, row: LayerRow) -> list[File
     itself = layers.own_features is not None
     if stated is None and not itself:
         own.append(FileEntry(translate("files", "None yet"), None))
-    elif stated is not None and row.info is None:
-        own.append(FileEntry(layer_name(kind, row), None, stated))
+    elif stated is not None and row.info not in offered:
+        # In no listed folder, or of another kind than it should be.
+        own.append(FileEntry(layer_name(kind, row), row.info, stated))
     if itself:
         about = translate("files", "It was trained to follow such a map, and needs no network.")
         own.append(FileEntry(translate("files", "The model itself"), None, about))

@@ -6,15 +6,18 @@ from app.form.changes import FormChanges
 from app.form.embedding_texts import Mention, mentions, with_mention, with_weight, without_mention
 from app.form.generation import GenerationState
 from app.form.prompt_weights import weight_of
+from app.library.embedding_store import EmbeddingStore
 from engine.api.conventions import Convention, convention_of
 
 
 class EmbeddingCommands(QObject):
     """Changes the texts of the form's prompts, in the spelling of the followed tool."""
 
-    def __init__(self, form: GenerationState, changes: FormChanges, parent: QObject) -> None:
+    def __init__(
+        self, form: GenerationState, store: EmbeddingStore, changes: FormChanges, parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self._form, self._changes = form, changes
+        self._form, self._store, self._changes = form, store, changes
 
     def add(self, name: str, *, negative: bool) -> None:
         """Write a name at the end of a prompt, unless the prompt has it."""
@@ -56,7 +59,9 @@ class EmbeddingCommands(QObject):
         return self._form.negative_prompt if negative else self._form.prompt
 
     def _mention(self, name: str, negative: bool) -> Mention | None:
-        return next(iter(mentions(self._text(negative), [name], self._convention)), None)
+        # All names, as a longer one may have this one within it.
+        found = mentions(self._text(negative), {*self._store.names, name}, self._convention)
+        return next((mention for mention in found if mention.name == name), None)
 
     def _write(self, text: str, negative: bool) -> None:
         if negative:

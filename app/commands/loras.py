@@ -48,10 +48,9 @@ class LoraCommands(QObject):
 
     def add(self, path: str) -> None:
         """Add a file at full strength; one that is in the list is switched on."""
-        loras = self._form.loras
-        at = next((at for at, lora in enumerate(loras) if lora.file == path), None)
-        if at is not None:
-            self.change(at, enabled=True)
+        loras, places = self._form.loras, self._list.places_of(path)
+        if places:
+            self.change(places[0], enabled=True)
         elif len(loras) < MAX_LORAS:
             self._form.loras = (*loras, LoraChoice(file=path))
         else:
@@ -66,7 +65,9 @@ class LoraCommands(QObject):
 
     def take_out(self, path: str) -> None:
         """Remove the LoRA with this file from the list without a notice."""
-        self._form.loras = tuple(lora for lora in self._form.loras if lora.file != path)
+        places = self._list.places_of(path)
+        rest = (lora for at, lora in enumerate(self._form.loras) if at not in places)
+        self._form.loras = tuple(rest)
 
     def tell_changes(self, before: tuple[LoraChoice, ...]) -> None:
         """Tell which LoRAs have joined and left the list since it was `before`; undo is offered."""

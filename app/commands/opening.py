@@ -114,7 +114,8 @@ class Opening(QObject):
         if not (text and is_found):
             self._explain_embedding(path, name)
             return
-        if mentions(form.prompt, [name], convention):
+        named = mentions(form.prompt, {*self._store.embeddings, name}, convention)
+        if any(mention.name == name for mention in named):
             self._notices.tell(self.tr("{name} is in the prompt already.").format(name=name[:80]))
             return
         message = self.tr("{name} is in the prompt.").format(name=name[:80])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
+from unicodedata import normalize
 
 from app.form.prompt_weights import WeightEdit, set_weight, weighted_range
 from engine.api.conventions import Convention, EmbeddingSpelling
@@ -52,14 +53,14 @@ def spelled(name: str, convention: Convention) -> str:
 
 def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Mention]:
     """Return the embeddings that a text names, in the order of their places, each only once."""
-    folded = text.casefold()
+    folded = _folded(text)
     # Few of many names are in a text: only those are looked for with care.
-    possible = sorted((name for name in names if name.casefold() in folded), key=len, reverse=True)
+    possible = sorted((name for name in names if _folded(name) in folded), key=len, reverse=True)
     found: dict[str, Mention] = {}
     taken: list[tuple[int, int]] = []
     for name in possible:
         for spelling in convention.embedding_spellings:
-            pattern = _PATTERNS[spelling].format(re.escape(name))
+            pattern = _PATTERNS[spelling].format(_any_form(name))
             for match in re.finditer(pattern, text, re.IGNORECASE):
                 start, end = match.span()
                 # A longer name may have a shorter one within it.
@@ -67,6 +68,16 @@ def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Me
                     taken.append((start, end))
                     found.setdefault(name, Mention(name, start, end))
     return sorted(found.values(), key=lambda mention: mention.start)
+
+
+def _folded(text: str) -> str:
+    return normalize("NFC", text).casefold()
+
+
+def _any_form(name: str) -> str:
+    """Return a pattern of a name: a file's accents may be signs of their own, as macOS has them."""
+    forms = dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))
+    return f"(?:{'|'.join(map(re.escape, forms))})"
 
 
 def with_mention(text: str, name: str, convention: Convention) -> str:

@@ -116,6 +116,16 @@ class LoraList(QObject):
         family = self.family
         return family is None or not info.is_certain or family in info.families
 
+    def places_of(self, path: str) -> list[int]:
+        """Return the places in the form's list at which a file is used, by its path or its name."""
+        return [at for at, lora in enumerate(self._form.loras) if self._is_of(lora, path)]
+
+    def _is_of(self, choice: LoraChoice, path: str) -> bool:
+        if choice.file == path:
+            return True
+        found = self._store.find(choice.file, choice.hash)
+        return found is not None and found.path == path
+
     def look_again(self) -> None:
         """List the files again, and look for those elsewhere, which may be gone or back."""
         self._asked.clear()
@@ -175,7 +185,7 @@ class LoraList(QObject):
         return tuple(found)
 
     def _on_looked(self, path: str, answer: LoraInfo | ErrorInfo) -> None:
-        if isinstance(answer, ErrorInfo) or answer.problem:
+        if isinstance(answer, ErrorInfo):
             self._unreadable.add(path)
         else:
             self._unreadable.discard(path)

@@ -65,7 +65,7 @@ class PictureTime(QObject):
         return seconds_per_picture(device, kind) if device is not None else None
 
     def of_pass(self, second: SecondPass, width: int, height: int) -> float | None:
-        """Return the seconds that a second pass of this size adds; None if nothing was timed yet."""
+        """Return the seconds that a second pass of this size adds; None if nothing was timed."""
         convention = convention_of(self._form.convention)
         drawing = second_drawing(second, (width, height), self._form.effective.steps, convention)
         measured = self._pace.seconds(str(self._form.checkpoint), (drawing,))

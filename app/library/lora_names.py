@@ -50,8 +50,7 @@ def _in_order(infos: tuple[LoraInfo, ...]) -> list[LoraInfo]:
 
 
 def _root(info: LoraInfo) -> str:
-    path = info.path.replace("\\", "/")
-    return path[: max(path.rfind(info.name), 0)]
+    return info.path.replace("\\", "/").rpartition(".")[0].removesuffix(info.name)
 
 
 def _has_hash(info: LoraInfo, wanted: str) -> bool:

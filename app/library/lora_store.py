@@ -124,9 +124,8 @@ class LoraStore(QObject):
         path = self._looking.pop(event.query, None)
         if path is None:
             return
-        if not event.lora.problem:
-            self._elsewhere[path] = event.lora
-            self.changed.emit()
+        self._elsewhere[path] = event.lora
+        self.changed.emit()
         self.looked.emit(path, event.lora)
 
     def _on_failed(self, event: QueryFailed) -> None:

@@ -8,6 +8,7 @@ from engine.api.conventions import Convention, convention_of
 from engine.api.values import ConventionName
 
 A1111, COMFY, DIFFUSERS, INVOKE = map(convention_of, ConventionName)
+CAFE_NFC, CAFE_NFD = "caf\u00e9", "cafe\u0301"
 NAMES = ("bad", "bad-hands-5", "EasyNegative", "cat toy")
 
 
@@ -22,6 +23,12 @@ def named(text: str, convention: Convention = A1111) -> list[tuple[str, float | 
 def test_names_are_found_with_their_weights() -> None:
     text = "a house, (bad-hands-5:1.3), easynegative, badge, (a cat toy), bad"
     assert named(text) == [("bad-hands-5", 1.3), ("EasyNegative", 1), ("cat toy", 1), ("bad", 1)]
+
+
+def test_accents_are_found_in_whatever_form_a_file_and_a_text_have_them() -> None:
+    for name, text in ((CAFE_NFD, CAFE_NFC), (CAFE_NFC, CAFE_NFD)):
+        (mention,) = mentions(f"a ({text}:1.2)", [name], A1111)
+        assert (mention.name, mention.end - mention.start) == (name, len(text))
 
 
 @pytest.mark.parametrize(

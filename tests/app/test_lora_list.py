@@ -222,6 +222,16 @@ def test_another_file_for_a_missing_one_keeps_its_strength(staged: Staged) -> No
     assert fates(staged) == [LoraFate.APPLIED]
 
 
+@pytest.mark.parametrize("file", ["ink", "/elsewhere/ink.safetensors"])
+def test_a_file_that_is_found_by_its_name_is_not_added_twice(staged: Staged, file: str) -> None:
+    session = staged.session
+    session.generation.loras = (LoraChoice(file=file, enabled=False),)
+    session.lora.add(INK.path)
+    assert session.generation.loras == (LoraChoice(file=file),)
+    session.lora.take_out(INK.path)
+    assert session.generation.loras == ()
+
+
 def test_removing_can_be_undone(staged: Staged) -> None:
     session = staged.session
     session.lora.add(INK.path)

@@ -69,3 +69,8 @@ def test_the_engine_takes_the_same_file(tmp_path: Path, name: str) -> None:
     meant = LoraNames(lora(entry.name, path=entry.path) for entry in listed).meant_by(name)
     wanted = (found.path, *found.others) if found is not None else ()
     assert tuple(Path(info.path) for info in meant) == wanted
+
+
+def test_a_name_that_is_a_part_of_the_suffix_is_ordered_by_its_depth() -> None:
+    top, deep, other = at("/one", "ten"), at("/one", "b/ten"), at("/one", "a")
+    assert LoraNames((other, top, deep)).meant_by("ten") == (top, deep)

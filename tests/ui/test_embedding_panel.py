@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from shiboken6 import isValid
 
 from engine.api.embeddings import EmbeddingInfo
 from engine.api.features import Features, TextLength
@@ -217,3 +218,23 @@ def test_an_embedding_goes_into_a_negative_prompt_only_where_there_is_one(desk: 
     form.prompt, form.negative_prompt = "", "EasyNegative"
     (card,) = panel(desk).cards
     assert card.move_it.isVisibleTo(panel(desk)), "it can be brought back"
+
+
+def test_a_list_that_was_closed_is_gone(desk: Desk) -> None:
+    dialog = panel(desk).browse()
+    dialog.close()
+    desk.wait(lambda: not isValid(dialog))
+
+
+def test_a_name_within_a_longer_one_is_a_name_of_its_own(make_desk: MakeDesk) -> None:
+    files = tuple(EmbeddingInfo(name=name, vectors=1, widths=(768,)) for name in ("cat", "cat toy"))
+    desk = make_desk(Plan(loras=(), embeddings=files)).start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    form, commands = desk.session.generation, desk.session.embedding
+    form.prompt = "a cat toy"
+    commands.add("cat", negative=False)
+    assert form.prompt == "a cat toy, cat"
+    commands.weigh("cat", 1.2, negative=False)
+    assert form.prompt == "a cat toy, (cat:1.2)"
+    commands.remove("cat", negative=False)
+    assert form.prompt == "a cat toy"

@@ -273,6 +273,13 @@ def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
     ]
 
 
+def test_a_file_of_another_kind_is_shown_as_what_is_used(desk: Desk) -> None:
+    one = add(desk)
+    desk.session.control.use_file(0, Path(ADAPTER.path))
+    assert layer(desk).network == ADAPTER.path
+    assert one.file.currentText() == "ip-adapter_sd15"
+
+
 def test_preprocessors_that_serve_the_network_come_first(desk: Desk) -> None:
     control_card = add(desk)
     pick(control_card.file, "control_v11p_sd15_canny")

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.form.lora_list import LoraFate
 from app.notices.remedies import NoticeAction
 from engine.api.lora import LoraChoice
 from tests.app.fake_engine import Plan
@@ -370,3 +371,29 @@ def test_a_strength_begun_in_a_removed_card_is_given_up(desk: Desk) -> None:
     QTest.keyClicks(field, "3")
     row(desk).remove.click()
     assert desk.session.generation.loras == ()
+
+
+def test_a_card_that_takes_the_next_lora_shows_no_strength_of_the_one_before(desk: Desk) -> None:
+    desk.session.generation.loras = (
+        LoraChoice(file=INK.path, text_strength=0.5),
+        LoraChoice(file=FAST.path),
+    )
+    desk.wait(lambda: len(panel(desk).cards) == 2)
+    assert row(desk).text_strength.isVisibleTo(desk.window)
+    desk.session.lora.remove(0)
+    assert row(desk).name.text() == "lcm-lora"
+    assert not row(desk).more.isChecked()
+    assert not row(desk).text_strength.isVisibleTo(desk.window)
+
+
+def test_a_broken_file_outside_of_the_folders_is_not_called_lost(
+    make_desk: MakeDesk, tmp_path: Path
+) -> None:
+    desk = make_desk(real=True).start()
+    page = tmp_path / "style.safetensors"
+    page.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
+    desk.wait(lambda: desk.session.loras.is_listed)
+    desk.session.lora.add(str(page))
+    desk.wait(lambda: desk.session.lora_list.rows[0].fate is LoraFate.BROKEN)
+    assert "Not applied" in row(desk).reason.text()
+    assert not row(desk).find_it.isVisibleTo(desk.window)

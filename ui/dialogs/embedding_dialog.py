@@ -27,6 +27,7 @@ class EmbeddingDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._session = session
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Embeddings"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.model = EmbeddingItemModel(session, pictures, self)

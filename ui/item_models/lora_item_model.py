@@ -74,7 +74,7 @@ class LoraItemModel(QAbstractListModel):
 
     def is_chosen(self, info: LoraInfo) -> bool:
         """Return True if a file is in the form's list."""
-        return any(lora.file == info.path for lora in self._session.generation.loras)
+        return bool(self._session.lora_list.places_of(info.path))
 
     def is_suited(self, info: LoraInfo) -> bool:
         """Return True if the checkpoint can use a file, as far as is known."""

@@ -83,8 +83,10 @@ class LoraRowPanel(ListedCard):
         """Show a LoRA; `about` is a line about its file, `reason` says why it is not applied."""
         if (row, about, reason) == self._shown:
             return
+        before = self._shown
         self._shown = row, about, reason
         choice = row.choice
+        is_another = before is None or before[0].choice.file != choice.file
         name = choice_name(choice, row.info)
         self.name.setText(name)
         self.name.setToolTip(plain_tooltip(choice.file if row.info is None else row.info.path))
@@ -95,8 +97,9 @@ class LoraRowPanel(ListedCard):
         own = choice.text_strength
         self.text_strength.show_value(choice.strength if own is None else own)
         is_usable = row.fate in _USABLE
-        if own is not None:
-            self.more.setChecked(True)
+        # A card takes the next LoRA when one above it leaves.
+        if own is not None or is_another:
+            self.more.setChecked(own is not None)
         self.strength.setVisible(is_usable)
         self.more.setVisible(is_usable)
         self.text_strength.setVisible(is_usable and self.more.isChecked())
