@@ -266,6 +266,12 @@ PAINTING = (
     ActionName.CLEAR_MASK,
     ActionName.VEIL_COLOUR,
 )
+# Actions that go on while their keys are held; of the others one press is one deed.
+_REPEATED = frozenset({
+    ActionName.OLDER_PROMPT, ActionName.NEWER_PROMPT, ActionName.LARGER_TILES,
+    ActionName.SMALLER_TILES, ActionName.ZOOM_IN, ActionName.ZOOM_OUT, ActionName.SMALLER_BRUSH,
+    ActionName.LARGER_BRUSH, ActionName.UNDO_STROKE, ActionName.REDO_STROKE,
+})  # fmt: skip
 # Further keys of an action; + is typed with Shift or not.
 _ALSO = {
     ActionName.SETTINGS: "Ctrl+,",
@@ -276,14 +282,7 @@ _ALSO = {
     ActionName.COPY_PICTURE: "Ctrl+C",
 }
 # The actions that give stars, by their number.
-RATING = (
-    ActionName.RATE_0,
-    ActionName.RATE_1,
-    ActionName.RATE_2,
-    ActionName.RATE_3,
-    ActionName.RATE_4,
-    ActionName.RATE_5,
-)
+RATING = tuple(ActionName(f"rate_{stars}") for stars in range(6))
 
 
 class Actions(QObject):
@@ -364,6 +363,7 @@ class Actions(QObject):
         action = QAction(QCoreApplication.translate("Actions", str(entry.text)), self)
         action.setObjectName(name.value)
         action.setShortcutContext(_context(entry))
+        action.setAutoRepeat(name in _REPEATED)
         return action
 
 

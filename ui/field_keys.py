@@ -1,18 +1,30 @@
-"""Keys of the window that fields of one line would take: on X11 they edit as in Emacs.
+"""Keys that fields of text and the window both want.
 
-There Ctrl+E goes to the end of a line, and Ctrl+U deletes it.
+On X11 fields of one line edit as in Emacs: Ctrl+E goes to the end of a line, and Ctrl+U deletes it.
 """
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from ui.typed_signs import is_further_sign
 
 _KEYS = (QKeySequence.StandardKey.MoveToEndOfLine, QKeySequence.StandardKey.DeleteCompleteLine)
-_FIELDS = (QLineEdit, QAbstractSpinBox)
+_OF_ONE_LINE = (QLineEdit, QAbstractSpinBox)
+_FIELDS = (*_OF_ONE_LINE, QPlainTextEdit)
 
 
 class FieldKeys(QObject):
-    """Offers these keys to the window's actions first; a key that none has still edits."""
+    """Offers keys of a line to the window's actions first; a key that none has still edits.
+
+    A press that types a sign is the field's, whatever shortcut has the same keys.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -21,10 +33,13 @@ class FieldKeys(QObject):
         application.focusChanged.connect(self._on_focus)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
-        """Have a field claim no key that edits a whole line."""
+        """Have a field claim no key that edits a whole line, and each that types a sign."""
         if event.type() is not QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
-        is_ours = any(event.matches(key) for key in _KEYS)
+        if is_further_sign(event):
+            event.accept()
+            return True
+        is_ours = isinstance(watched, _OF_ONE_LINE) and any(event.matches(key) for key in _KEYS)
         if is_ours:
             event.ignore()
         return is_ours

@@ -126,11 +126,12 @@ class QueueCommands(QObject):
         self._form.load_request(
             msgspec.structs.replace(settings_of(request), count=self._form.count)
         )
+        after = self._form.form
         if waits:
             self._queue.cancel(job.id)
 
         def undo() -> None:
-            self._changes.undo(before)
+            self._changes.undo(before, after)
             if waits:
                 self._queue.retry(job.id)
 

@@ -42,6 +42,7 @@ class Reuse(StrEnum):
 
 # Of its notices only the latest is true: the one before tells of a form that is no more.
 _TOPIC = "form"
+_TEXTS = ("prompt", "negative_prompt")
 # What is read to fill the form: of two readings alike the later wins, whichever ends first.
 _READ = "settings for the form"
 
@@ -73,9 +74,13 @@ class FormChanges(QObject):
     def _end_told(self, *_: object) -> None:
         self._notices.end_topic(_TOPIC)
 
-    def undo(self, before: Form) -> None:
-        """Put earlier values back into the form; this change can be undone, too."""
-        self.apply(self.tr("The form is as it was before."), lambda: self._form.put(before))
+    def undo(self, before: Form, after: Form | None = None) -> None:
+        """Put earlier values back into the form; this change can be undone, too.
+
+        A text that the change to the values `after` left alone stays as somebody typed it since.
+        """
+        wanted = before if after is None else _with_texts(before, after, self._form.form)
+        self.apply(self.tr("The form is as it was before."), lambda: self._form.put(wanted))
 
     def reset(self) -> None:
         """Leave size, method and all options of a picture to the checkpoint and the engine.
@@ -300,10 +305,17 @@ class FormChanges(QObject):
             self._notices.tell(message, details=remarks)
 
     def _tell(self, message: str, before: Form, remarks: tuple[str, ...] = ()) -> None:
+        after = self._form.form
         self._notices.tell(
             message,
             details=remarks,
             actions=(NoticeAction.UNDO_CHANGE,),
             topic=_TOPIC,
-            undo=lambda: self.undo(before),
+            undo=lambda: self.undo(before, after),
         )
+
+
+def _with_texts(before: Form, after: Form, now: Form) -> Form:
+    """Return earlier values with those texts of now that a change to `after` did not touch."""
+    kept = (name for name in _TEXTS if getattr(before, name) == getattr(after, name))
+    return msgspec.structs.replace(before, **{name: getattr(now, name) for name in kept})

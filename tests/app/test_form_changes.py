@@ -115,6 +115,19 @@ def test_a_notice_of_the_form_goes_once_it_is_stale_and_can_be_undone_still(
     assert form.form == before
 
 
+def test_what_was_typed_since_a_change_is_not_undone_with_it(staged: Staged) -> None:
+    changes, form = staged.session.changes, staged.session.generation
+    changes.reset()
+    form.prompt, form.negative_prompt = "typed since", "also typed"
+    staged.session.remedies.undo_latest()
+    assert (form.prompt, form.negative_prompt, form.steps) == ("typed since", "also typed", 11)
+    # A text that the change replaced comes back.
+    changes.surprise()
+    form.prompt, form.negative_prompt = "typed into the example", "more"
+    staged.session.remedies.undo_latest()
+    assert (form.prompt, form.negative_prompt) == ("typed since", "more")
+
+
 @pytest.mark.parametrize("locked", [True, False])
 def test_settings_are_all_but_the_seed_and_how_many(
     staged: Staged, picture: Path, locked: bool

@@ -62,3 +62,10 @@ def test_control_e_leads_to_the_prompt(desk: Desk) -> None:
         Qt.KeyboardModifier.ControlModifier,
     )
     assert desk.window.form.prompt.hasFocus()
+
+
+def test_a_key_that_is_held_does_one_deed_and_no_thirty(desk: Desk) -> None:
+    actions = desk.window.actions_by_name
+    once = (ActionName.GENERATE, ActionName.CANCEL, ActionName.TRASH, ActionName.PAINT)
+    assert not any(actions[name].autoRepeat() for name in once)
+    assert all(actions[name].autoRepeat() for name in (ActionName.ZOOM_IN, ActionName.OLDER_PROMPT))

@@ -238,7 +238,9 @@ class Shortcuts:
         self.set_keys({name: key})
 
     def _take_over(self, name: ActionName, owner: ActionName, key: str) -> None:
-        self.set_keys({owner: "", name: key})
+        # An action may have a second key, which it keeps.
+        is_shown = portable(self._actions[owner].shortcut()) == key
+        self.set_keys({owner: "", name: key} if is_shown else {name: key})
 
     def _reset(self, name: ActionName) -> None:
         usual = usual_keys(name)[0]

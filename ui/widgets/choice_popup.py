@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QListView, QVBoxLayout
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
+from ui.typed_signs import is_further_sign
 from ui.widgets.choice_rows import ChoiceDelegate, ChoiceFilter, is_heading
 from ui.widgets.labels import plain_label
 from ui.widgets.line_field import MOST_SEARCHED, LineField
@@ -23,6 +24,7 @@ _MOVES = {
     Qt.Key.Key_PageUp: -8,
 }
 _CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
+_CLOSING = (Qt.Key.Key_Escape, Qt.Key.Key_F4)
 _ALT = Qt.KeyboardModifier.AltModifier
 
 
@@ -102,7 +104,8 @@ class ChoicePopup(QFrame):
 
     def _takes(self, event: QKeyEvent, *, from_search: bool) -> bool:
         key = Qt.Key(event.key())
-        if key is Qt.Key.Key_Escape or key is Qt.Key.Key_F4 or event.modifiers() & _ALT:
+        closes = key in _CLOSING or bool(event.modifiers() & _ALT)
+        if closes and not is_further_sign(event):
             self.close()
         elif key in _CHOOSING:
             self._choose(self.list.currentIndex())

@@ -190,3 +190,13 @@ def test_no_two_actions_ever_have_the_same_key(qtbot: QtBot, chosen: dict[str, s
     actions.use_keys({})
     for name in ActionName:
         assert keys_of(actions, name)[0] == portable(usual_keys(name)[0])
+
+
+def test_an_action_keeps_the_key_that_is_not_taken_from_it(desk: Desk, page: SettingsPage) -> None:
+    actions = desk.window.actions_by_name
+    press(page, ActionName.REVEAL, Qt.Key.Key_Comma, CTRL)
+    clash = page.shortcuts.rows[ActionName.REVEAL].clash
+    assert clash is not None
+    clash.take_over.click()
+    assert keys_of(actions, ActionName.REVEAL) == ["Ctrl+,"]
+    assert keys_of(actions, ActionName.SETTINGS) == ["Ctrl+4"]
