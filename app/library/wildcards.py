@@ -21,10 +21,15 @@ _ALLOWED = frozenset(" -./_")
 
 
 class WordList(msgspec.Struct, frozen=True):
-    """A list: its name below the folder, without suffix, and its text as it is in the file."""
+    """A list: its name below the folder, without suffix, and its text as it is in the file.
+
+    `is_whole` is False for a text that lacks something of the file: what is beyond the limit, or
+    what is not in UTF-8. Written back, it would be lost.
+    """
 
     name: str
     text: str
+    is_whole: bool = True
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -119,11 +124,19 @@ def read_lists(folder: Path) -> tuple[WordList, ...]:
         name = path.relative_to(folder).with_suffix("").as_posix()
         try:
             with open_regular(path) as file:
-                content = file.read(_MOST_BYTES)
+                content = file.read(_MOST_BYTES + 1)
         except OSError:
             continue
-        found.append(WordList(name, content.decode("utf-8-sig", "replace")))
+        found.append(_list_of(name, content))
     return tuple(found)
+
+
+def _list_of(name: str, content: bytes) -> WordList:
+    try:
+        text, is_whole = content.decode("utf-8-sig"), len(content) <= _MOST_BYTES
+    except UnicodeDecodeError:
+        text, is_whole = content[:_MOST_BYTES].decode("utf-8-sig", "replace"), False
+    return WordList(name, text, is_whole)
 
 
 def is_list_name(name: str) -> bool:

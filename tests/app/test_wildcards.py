@@ -69,3 +69,14 @@ def test_names_that_a_prompt_can_write(name: str) -> None:
 @pytest.mark.parametrize("name", ["", " a", "a__b", "../a", "/a", "a//b", "a:b", "a*", "_a", "a."])
 def test_names_that_no_prompt_or_file_can_have(name: str) -> None:
     assert not is_list_name(name)
+
+
+def test_a_list_that_was_not_read_whole_says_so(tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes("café".encode("cp1252"))
+    (tmp_path / "long.txt").write_bytes(b"blue\n" * 1_000_000)
+    (tmp_path / "plain.txt").write_text("café")
+    assert [(one.name, one.is_whole) for one in read_lists(tmp_path)] == [
+        ("latin", False),
+        ("long", False),
+        ("plain", True),
+    ]

@@ -91,3 +91,25 @@ def test_a_list_is_added_to_the_prompt(desk: Desk) -> None:
     dialog.use.click()
     assert desk.session.generation.prompt.endswith(", __sky__")
     dialog.close()
+
+
+def test_a_list_that_is_only_looked_at_is_not_written(desk: Desk) -> None:
+    folder = desk.session.wildcards.folder
+    folder.mkdir(parents=True)
+    # Of a web page, with spaces that Qt's document changes, and in a system's older encoding.
+    contents = {"web": "a\u00a0house\r\nb".encode(), "old": "café\n".encode("cp1252")}
+    for name, content in contents.items():
+        (folder / f"{name}.txt").write_bytes(content)
+    desk.session.wildcards.refresh()
+    desk.wait(lambda: len(desk.session.wildcards.lists) == 2)
+    dialog = desk.window.form.show_lists("")
+    for row in (0, 1, 0):
+        dialog.names.setCurrentRow(row)
+    assert dialog.name.text() == "old"
+    assert dialog.about.text() == "The list old could not be changed."
+    QTest.keyClicks(dialog.text, "new")
+    QTest.keyClicks(dialog.name, "er")
+    assert not dialog.save.isEnabled()
+    dialog.reject()
+    desk.session.background.close()
+    assert {path.stem: path.read_bytes() for path in folder.iterdir()} == contents

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import chain, count
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -27,6 +27,8 @@ from ui.widgets.labels import breakable, buddy_label, plain_label, rule
 from ui.widgets.line_field import LineField
 from ui.widgets.text_field import LONGEST_LINE, TextField
 from ui.window_place import room_for
+
+translate = QCoreApplication.translate
 
 _SIZE = QSize(720, 520)
 _LIST_WIDTH = 240
@@ -65,6 +67,8 @@ class WildcardsDialog(QDialog):
         self.close_button = QPushButton(self.tr("Close"))
         # The list that is shown as it is in its file; None for a new one.
         self._shown: WordList | None = None
+        # Its name and text as the fields have them: Qt's document changes some signs.
+        self._as_shown = "", ""
         self._trashed: Trashed | None = None
         self._wanted = ""
         self._lay_out()
@@ -142,8 +146,7 @@ class WildcardsDialog(QDialog):
 
     @property
     def _is_edited(self) -> bool:
-        shown = self._shown or WordList("", "")
-        return (self.name.text(), self.text.toPlainText()) != (shown.name, _plain(shown.text))
+        return (self.name.text(), self.text.toPlainText()) != self._as_shown
 
     @property
     def _problem(self) -> str:
@@ -185,6 +188,9 @@ class WildcardsDialog(QDialog):
         mode = QPlainTextEdit.LineWrapMode
         self.text.setLineWrapMode(mode.WidgetWidth if is_wrapped else mode.NoWrap)
         self.text.setPlainText(text)
+        self._as_shown = self.name.text(), self.text.toPlainText()
+        for field in (self.name, self.text):
+            field.setReadOnly(words is not None and not words.is_whole)
         self._describe()
 
     def _on_chosen(self, item: QListWidgetItem | None) -> None:
@@ -198,11 +204,9 @@ class WildcardsDialog(QDialog):
         wanted = self._wanted or (self._shown.name if self._shown else "")
         self._wanted = ""
         found = None if self._is_edited else self._store.find(wanted)
-        if found is not None:
-            self._shown = found
-            if self._is_edited:
-                # Another program wrote the list.
-                self._show_list(found)
+        if found is not None and found != self._shown:
+            # Another program may have written the list.
+            self._show_list(found)
         self._fill()
         self._choose(wanted)
 
@@ -212,6 +216,10 @@ class WildcardsDialog(QDialog):
         problem = self._problem if self._is_edited else ""
         if problem:
             text = problem
+        elif self._shown is not None and not self._shown.is_whole:
+            # Longer than 4 MB, or not in UTF-8.
+            text = translate("wildcards", "The list {name} could not be changed.")
+            text = text.format(name=one.name[:80])
         elif one.name:
             text = (
                 self.tr("Write __{name}__ in the prompt. 1 entry, such as: {some}")
@@ -255,6 +263,7 @@ class WildcardsDialog(QDialog):
         if before is not None and before.name != name:
             self._store.delete(before.name)
         self._shown, self._wanted = WordList(name, text), name
+        self._as_shown = name, text
         self._describe()
 
     def _delete(self) -> None:
@@ -279,8 +288,3 @@ class WildcardsDialog(QDialog):
     def _open_folder(self) -> None:
         self._store.folder.mkdir(parents=True, exist_ok=True)
         open_folder(str(self._store.folder), self._session.notices)
-
-
-def _plain(text: str) -> str:
-    """Return a text as the field gives it back."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
