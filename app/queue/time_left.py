@@ -22,6 +22,8 @@ _TRUSTED_STEPS = 4
 _KNEE = 0.8
 # A phase that takes this many times its expected time has no estimate any more.
 _OVERDUE = 2.0
+# A longer gap between two readings of the clock is sleep, seconds.
+_ASLEEP_S = 300.0
 # Time constant with which the shown time follows a new estimate, seconds.
 _CALM_S = 2.0
 
@@ -37,11 +39,29 @@ def eased(ratio: float) -> float:
     return min(1 - rest * exp(-(ratio - _KNEE) / rest), 1 - 1e-6)
 
 
+class AwakeClock:
+    """A clock that stands still while the computer sleeps, which Windows' own does not.
+
+    Whoever shows a job reads it several times a second: nothing else makes a long gap.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._last, self._asleep_s = clock, clock(), 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds since some moment."""
+        now = self._clock()
+        if now - self._last > _ASLEEP_S:
+            self._asleep_s += now - self._last
+        self._last = now
+        return now - self._asleep_s
+
+
 class TimeLeft:
     """The estimates for one job at a time, made from its phases and its progress."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self._clock = AwakeClock(clock)
         self.begin()
 
     def begin(self) -> None:
