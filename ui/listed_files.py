@@ -1,6 +1,7 @@
 """The user's files as entries to choose from: those of layers and of second passes."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
@@ -36,7 +37,7 @@ def layer_files(session: Session, layers: LayerList, row: LayerRow) -> list[File
     suited = [info for info in offered if layers.suits(info)]
     others = [info for info in offered if not layers.suits(info)]
     return [
-        FileGroup("", (*own, *(_entry(session, info, info) for info in suited))),
+        FileGroup("", (*own, *_entries(session, suited, lambda info: info))),
         FileGroup(
             translate("files", "Not for this model"),
             tuple(
@@ -57,7 +58,7 @@ def encoder_files(session: Session, chosen: str | None) -> list[FileGroup]:
     fitting = translate("files", "It is looked for among your files.")
     first = FileEntry(translate("files", "The fitting one"), None, fitting)
     encoders = usable(session, ModelKind.VISION_ENCODER)
-    entries = [_entry(session, info, info.path) for info in encoders]
+    entries = _entries(session, encoders, lambda info: info.path)
     return [FileGroup("", (first, *_elsewhere(chosen, entries), *entries))]
 
 
@@ -73,7 +74,7 @@ def checkpoint_files(session: Session, chosen: str | None) -> list[FileGroup]:
 
 def upscaler_files(session: Session, chosen: str) -> list[FileGroup]:
     """Return the ways to enlarge: those of the latent, those of the picture, the user's files."""
-    files = [_entry(session, info, info.path) for info in usable(session, ModelKind.UPSCALER)]
+    files = _entries(session, usable(session, ModelKind.UPSCALER), lambda info: info.path)
     latent = tuple(_way(upscaler.value) for upscaler in LatentUpscaler)
     picture = tuple(_way(method.value) for method in Resampling)
     own = _elsewhere(chosen, (*latent, *picture, *files))
@@ -97,9 +98,23 @@ def usable(session: Session, kind: ModelKind) -> list[ModelInfo]:
     return sorted(found, key=lambda model: model.name.lower())
 
 
-def _entry(session: Session, info: ModelInfo, value: object) -> FileEntry:
+def _entries(
+    session: Session, infos: Sequence[ModelInfo], value: Callable[[ModelInfo], object]
+) -> list[FileEntry]:
+    """Return entries for files; of those that have one name the line begins with the folder."""
+    titles = Counter(map(file_title, infos))
+    return [
+        FileEntry(
+            file_title(info), value(info), _about(session, info, titles[file_title(info)] > 1)
+        )
+        for info in infos
+    ]
+
+
+def _about(session: Session, info: ModelInfo, is_shared: bool) -> str:
     family = families_label(info, session.checkpoints.family_title)
-    return FileEntry(file_title(info), value, model_line(info, family))
+    folder = translate("checkpoints", "in {folder}").format(folder=Path(info.path).parent)
+    return " · ".join(filter(None, (folder if is_shared else "", model_line(info, family))))
 
 
 def _elsewhere(chosen: str | None, listed: Iterable[FileEntry]) -> list[FileEntry]:

@@ -54,6 +54,7 @@ from ui.panels.control_more import ControlMore
 from ui.panels.image_prompt_card import ImagePromptCard
 from ui.panels.strip_panel import picture_menu
 from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.choice_rows import ABOUT_ROLE
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -270,6 +271,23 @@ def test_a_file_that_lies_elsewhere_is_chosen_in_a_dialog(
     assert box.currentText() == "other"
     assert [control.network for control in desk.session.generation.build_request().controls] == [
         str(other)
+    ]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(make_desk: MakeDesk) -> None:
+    twins = tuple(
+        msgspec.structs.replace(CANNY, path=f"/{folder}/{CANNY.name}.safetensors", root=folder)
+        for folder in ("one", "two")
+    )
+    desk = make_desk(Plan(models=(*twins, DEPTH))).start()
+    desk.session.control_list.list_files()
+    desk.wait(lambda: desk.session.control_list.is_listed)
+    choose(desk, "sd1")
+    box = add(desk).file
+    abouts = [str(box.itemData(row, ABOUT_ROLE) or "") for row in range(box.count())]
+    assert [text.split(" · ")[0] for text in abouts if text.startswith("in ")] == [
+        "in /one/controlnet",
+        "in /two/controlnet",
     ]
 
 
