@@ -95,7 +95,7 @@ def test_no_result_is_delivered_after_the_pool_was_closed(qtbot: QtBot) -> None:
     done.close()
 
 
-def test_what_must_be_done_is_done_one_after_another(qtbot: QtBot) -> None:
+def test_work_that_must_be_done_goes_in_turns(qtbot: QtBot) -> None:
     background = Background(2)
     begun, release, done = threading.Event(), threading.Event(), list[str]()
 

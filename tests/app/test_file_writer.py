@@ -11,7 +11,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.supervised import PATIENCE_MS
 
 
-def test_what_follows_a_bug_is_written_all_the_same(qtbot: QtBot, tmp_path: Path) -> None:
+def test_changes_after_a_bug_are_written_all_the_same(qtbot: QtBot, tmp_path: Path) -> None:
     contents, told = ["", "later"], list[ErrorInfo]()
 
     def content() -> Callable[[], bytes]:

@@ -115,7 +115,7 @@ def test_a_notice_of_the_form_goes_once_it_is_stale_and_can_be_undone_still(
     assert form.form == before
 
 
-def test_what_was_typed_since_a_change_is_not_undone_with_it(staged: Staged) -> None:
+def test_texts_typed_since_a_change_are_not_undone_with_it(staged: Staged) -> None:
     changes, form = staged.session.changes, staged.session.generation
     changes.reset()
     form.prompt, form.negative_prompt = "typed since", "also typed"

@@ -1,4 +1,4 @@
-"""What is typed with AltGr or Option is typed, whatever shortcut has the same keys."""
+"""Signs that are typed with AltGr or Option are typed, whatever shortcut has the same keys."""
 
 from collections.abc import Callable
 
