@@ -13,6 +13,7 @@ from engine.api.conventions import (
     PromptFeature,
     PromptGrammar,
 )
+from engine.api.folded import folded
 
 _MOST = 50
 # A bare word is completed from this length on.
@@ -91,19 +92,19 @@ def _is_in_whole(before: str, place: int) -> bool:
 
 
 def _bare(word: re.Match[str], embeddings: Iterable[str]) -> Completions:
-    typed = word[1].casefold()
+    typed = folded(word[1])
     if len(typed) < _LEAST_BARE:
         return NO_COMPLETIONS
     # Whoever writes a whole name has no need of it.
-    fitting = [name for name in embeddings if _begins(name, typed) and name.casefold() != typed]
+    fitting = [name for name in embeddings if _begins(name, typed) and folded(name) != typed]
     return _found(word.start(), word[1], fitting, NameKind.EMBEDDING, "{}")
 
 
 def _found(start: int, typed: str, names: Iterable[str], kind: NameKind, text: str) -> Completions:
     """Return the names that have what is typed: first those that begin with it."""
-    wanted = typed.strip().casefold()
-    fitting = [name for name in names if wanted in name.casefold()]
-    fitting.sort(key=lambda name: (not _begins(name, wanted), name.casefold()))
+    wanted = folded(typed.strip())
+    fitting = [name for name in names if wanted in folded(name)]
+    fitting.sort(key=lambda name: (not _begins(name, wanted), folded(name)))
     return Completions(
         start, tuple(Completion(kind, name, text.format(name)) for name in fitting[:_MOST])
     )
@@ -111,8 +112,8 @@ def _found(start: int, typed: str, names: Iterable[str], kind: NameKind, text: s
 
 def _begins(name: str, typed: str) -> bool:
     """Return True if a name, or a name without its folder, begins with a text."""
-    folded = name.casefold()
-    return folded.startswith(typed) or folded.rpartition("/")[2].startswith(typed)
+    whole = folded(name)
+    return whole.startswith(typed) or whole.rpartition("/")[2].startswith(typed)
 
 
 def _reads_tags(convention: Convention) -> bool:

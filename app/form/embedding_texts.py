@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from app.form.prompt_weights import WeightEdit, set_weight, weighted_range
 from engine.api.conventions import Convention, EmbeddingSpelling
+from engine.api.folded import folded
 
 # The ways to write an embedding's name in a prompt.
 SPELLINGS = {
@@ -53,9 +54,9 @@ def spelled(name: str, convention: Convention) -> str:
 
 def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Mention]:
     """Return the embeddings that a text names, in the order of their places, each only once."""
-    folded = _folded(text)
+    whole = folded(text)
     # Few of many names are in a text: only those are looked for with care.
-    possible = sorted((name for name in names if _folded(name) in folded), key=len, reverse=True)
+    possible = sorted((name for name in names if folded(name) in whole), key=len, reverse=True)
     found: dict[str, Mention] = {}
     taken: list[tuple[int, int]] = []
     for name in possible:
@@ -68,10 +69,6 @@ def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Me
                     taken.append((start, end))
                     found.setdefault(name, Mention(name, start, end))
     return sorted(found.values(), key=lambda mention: mention.start)
-
-
-def _folded(text: str) -> str:
-    return normalize("NFC", text).casefold()
 
 
 def _any_form(name: str) -> str:

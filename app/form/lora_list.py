@@ -13,6 +13,7 @@ from app.library.checkpoint_store import CheckpointStore
 from app.library.lora_store import LoraStore
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import NetworkTags, PromptGrammar, convention_of
+from engine.api.folded import folded
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import LoraInfo
 from engine.api.values import ErrorInfo
@@ -175,10 +176,10 @@ class LoraList(QObject):
         if is_text or convention.grammar is PromptGrammar.COMPEL:
             return ()
         names = dict.fromkeys(_TAG.findall(form.prompt))
-        hashes = {lora.name.casefold(): lora.hash for lora in form.extras.lora_hashes}
+        hashes = {folded(lora.name): lora.hash for lora in form.extras.lora_hashes}
         found: list[NamedLora] = []
         for name in map(str.strip, names):
-            digits = hashes.get(name.casefold(), "")
+            digits = hashes.get(folded(name), "")
             meant = self._store.names.meant_by(name, digits)
             alike = meant if len(meant) > 1 else ()
             found.append(NamedLora(name, digits, next(iter(meant), None), alike))

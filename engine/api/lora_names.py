@@ -6,11 +6,12 @@ by its folder. Upper and lower case, and the forms of accents in Unicode, count 
 files apart.
 """
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Generic, TypeVar
+
+from engine.api.folded import folded
 
 # diffusers' first LoRAs are .bin files.
 _PICKLES = (".pt", ".ckpt", ".bin", ".pth")
@@ -47,14 +48,14 @@ class NamedFiles(Generic[File]):
         if not parts:
             return ()
         parts[-1] = _without_suffix(parts[-1])
-        alike = self._by_stem.get(_folded(parts[-1]), ())
+        alike = self._by_stem.get(folded(parts[-1]), ())
         for first in range(len(parts)):
             tail = "/".join(parts[first:])
-            near = [file for file in alike if self._ends(file, tail, _folded)]
+            near = [file for file in alike if self._ends(file, tail, folded)]
             if near:
                 exact = [file for file in near if self._ends(file, tail, str)]
                 return tuple(exact or near)
-        titled = self._by_title.get(_folded(parts[0]), ()) if len(parts) == 1 else ()
+        titled = self._by_title.get(folded(parts[0]), ()) if len(parts) == 1 else ()
         return tuple(file for file in titled if self._title_of(file) == parts[0]) or tuple(titled)
 
     def with_stem_of(self, file: File) -> tuple[File, ...]:
@@ -72,7 +73,7 @@ class NamedFiles(Generic[File]):
         found: dict[str, list[File]] = defaultdict(list)
         for file in self._files:
             if title := self._title_of(file):
-                found[_folded(title)].append(file)
+                found[folded(title)].append(file)
         return found
 
 
@@ -91,11 +92,7 @@ def _names(name: str) -> tuple[str, ...]:
 
 
 def _stem(name: str) -> str:
-    return _folded(name.rpartition("/")[2])
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
+    return folded(name.rpartition("/")[2])
 
 
 def _without_suffix(name: str) -> str:

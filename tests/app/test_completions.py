@@ -56,6 +56,12 @@ def test_a_completion_replaces_what_is_written_of_it() -> None:
     assert found.start == len("a house ")
 
 
+def test_a_name_is_completed_whatever_form_its_accents_have() -> None:
+    names = Names(loras=("cafe\u0301",))
+    found = completions("a <lora:caf\u00e9", CONVENTIONS[ConventionName.A1111], names)
+    assert [one.name for one in found.names] == ["cafe\u0301"]
+
+
 def test_nothing_is_offered_without_names() -> None:
     found = completions("<lora:", CONVENTIONS[ConventionName.A1111], Names())
     assert found.names == NO_COMPLETIONS.names

@@ -193,7 +193,7 @@ def test_the_folder_is_followed_after_a_bug(
 
     followed.folder.mkdir()
     with monkeypatch.context() as patched:
-        patched.setattr("app.library.gallery.list_pictures", fail)
+        patched.setattr("app.library.output_pictures.list_pictures", fail)
         followed.store.refresh()
         followed.wait(lambda: bool(told))
     put(followed.folder, "a.png", 1)

@@ -19,7 +19,8 @@ from ui.dialogs.lora_dialog import LoraDialog
 from ui.files.chooser import FileChooser
 from ui.item_models.lora_item_model import ABOUT_ROLE, SUITED_ROLE
 
-NEW = lora("new one", modified_ns=99, base_model="Illustrious")
+# With an accent that is a sign of its own, as in names of files on a Mac.
+NEW = lora("new one", modified_ns=99, base_model="Illustrious", title="cafe\u0301")
 
 
 @pytest.fixture
@@ -67,6 +68,7 @@ def test_files_that_suit_the_model_come_first_and_the_others_say_why_not(
         ("ink", ["ink"]),
         ("SUMI styles", ["ink"]),
         ("illustrious", ["new one"]),
+        ("CAF\u00c9", ["new one"]),
         ("lora-", []),
         ("", ["ink", "lcm-lora", "new one", "broken", "huge"]),
     ],

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
 from app.background import Background
 from app.library.folder_entries import FolderEntry, list_entries
 from app.library.picture_files import Picture, is_picture
+from engine.api.folded import folded
 from ui.labels import file_size, when
 from ui.picture_facts import seen
 from ui.theme.metrics import LORA_PICTURE
@@ -69,7 +70,7 @@ class FolderItemModel(QAbstractListModel):
 
     def search(self, text: str) -> None:
         """Show the entries that have every word of a text in their names."""
-        self._words = text.casefold().split()
+        self._words = folded(text).split()
         self._fill()
 
     def entry_at(self, row: int) -> FolderEntry:
@@ -120,7 +121,7 @@ class FolderItemModel(QAbstractListModel):
 
     def _fill(self) -> None:
         self.beginResetModel()
-        self._shown = [entry for entry in self._all if self._has_words(entry.name.casefold())]
+        self._shown = [entry for entry in self._all if self._has_words(folded(entry.name))]
         self.endResetModel()
 
     def _has_words(self, name: str) -> bool:

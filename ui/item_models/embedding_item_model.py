@@ -10,6 +10,7 @@ from app.library.picture_files import Picture
 from app.session import Session
 from engine.api.conventions import convention_of
 from engine.api.embeddings import EmbeddingInfo
+from engine.api.folded import folded
 from ui.embedding_labels import embedding_reason, embedding_summary, name_reason
 from ui.item_models.lora_item_model import ABOUT_ROLE, CHOSEN_ROLE, SUITED_ROLE
 from ui.thumbnails import ThumbnailStore
@@ -108,13 +109,11 @@ class EmbeddingItemModel(QAbstractListModel):
         return thumbnail.pixmap if thumbnail is not None else None
 
     def _fill(self, *_: object) -> None:
-        store, wanted = self._session.embeddings, self._search.casefold().split()
+        store, wanted = self._session.embeddings, folded(self._search).split()
         # After another listing their files are read again.
         store.describe(store.names)
         found = [
-            name
-            for name in store.names
-            if all(word in self.words(name).casefold() for word in wanted)
+            name for name in store.names if all(word in folded(self.words(name)) for word in wanted)
         ]
         found.sort(key=lambda name: (not self.is_suited(name), name.casefold()))
         if found == self._names:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from app.library.picture_files import Picture
 from app.session import Session
+from engine.api.folded import folded
 from engine.api.lora_files import LoraInfo
 from ui.lora_labels import (
     card_words,
@@ -138,7 +139,7 @@ class LoraItemModel(QAbstractListModel):
         return plain_tooltip(self.words(info), info.path)
 
     def _fill(self, *_: object) -> None:
-        words = self._search.casefold().split()
+        words = folded(self._search).split()
         found = [info for info in self._session.loras.loras if _matches(info, words)]
         found.sort(key=self._sort_key())
         if found == self._loras:
@@ -179,7 +180,7 @@ def _matches(info: LoraInfo, words: list[str]) -> bool:
     if not words:
         return True
     texts = (info.name, info.title, info.base_model, info.purpose, *info.trigger_words)
-    known = "\n".join(texts).casefold()
+    known = folded("\n".join(texts))
     return all(word in known for word in words)
 
 

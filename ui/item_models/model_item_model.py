@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from app.library.picture_files import Picture
 from app.session import Session
+from engine.api.folded import folded
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.model_labels import (
     families_label,
@@ -138,7 +139,7 @@ class ModelItemModel(QAbstractListModel):
         return families_label(model, self._session.checkpoints.family_title)
 
     def _fill(self, *_: object) -> None:
-        words = self._search.casefold().split()
+        words = folded(self._search).split()
         found = [
             model for model in self._session.models.store.models if self._is_wanted(model, words)
         ]
@@ -171,7 +172,7 @@ class ModelItemModel(QAbstractListModel):
         if known is not None and known[0] is model:
             return known[1]
         texts = (model.name, self.name(model), model.title, model.purpose, *model.trigger_words)
-        text = "\n".join((*texts, self._family_of(model), model.base_model)).casefold()
+        text = folded("\n".join((*texts, self._family_of(model), model.base_model)))
         self._texts[model.path] = model, text
         return text
 

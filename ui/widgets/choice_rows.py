@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from engine.api.folded import folded
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, RADIUS, XS, S
 from ui.theme.theme import SCALES, Theme
 from ui.widgets.tick_box import draw_tick
@@ -69,7 +70,7 @@ class ChoiceFilter(QSortFilterProxyModel):
 
     def search(self, text: str) -> None:
         """Show the entries that have every word of a text in their names, sentences or paths."""
-        self._words = text.casefold().split()
+        self._words = folded(text).split()
         self._find()
         self.invalidate()
 
@@ -105,7 +106,7 @@ class ChoiceFilter(QSortFilterProxyModel):
     def _read(self) -> list[str | None]:
         model = self.sourceModel()
         if isinstance(model, Searched):
-            return [text.casefold() for text in model.searched_texts()]
+            return [folded(text) for text in model.searched_texts()]
         entries = (model.index(row, 0) for row in range(model.rowCount()))
         return [None if is_heading(entry) else _searched(entry) for entry in entries]
 
@@ -116,7 +117,7 @@ def _changes(model: QAbstractItemModel) -> tuple[SignalInstance, ...]:
 
 def _searched(entry: QModelIndex) -> str:
     texts = entry.data(), entry.data(ABOUT_ROLE)
-    return "\n".join(str(text) for text in texts if text).casefold()
+    return folded("\n".join(str(text) for text in texts if text))
 
 
 class ChoiceDelegate(QStyledItemDelegate):
