@@ -17,7 +17,8 @@ MOST_BYTES = 1 << 20
 _SHA256 = r"^[0-9a-f]{64}$"
 _PLAIN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
-_MOST_NOTES = 20_000
+# The notes of the first version, which tell all that there is, are above 20,000.
+_MOST_NOTES = 100_000
 
 Bytes = Annotated[int, msgspec.Meta(ge=1, le=1 << 40)]
 Day = Annotated[str, msgspec.Meta(pattern=_DATE)]
