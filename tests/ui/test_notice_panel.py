@@ -166,7 +166,7 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     error = ErrorInfo(ErrorCode.REQUEST_INVALID, "None.", remedies=(ChooseStartPicture(),))
     desk.session.notices.tell_error(error)
     button = card(desk).remedies[NoticeAction.CHOOSE_START_PICTURE]
-    dialog = "input_panel.FileChooser.open_file"
+    dialog = "picture_question.FileChooser.open_file"
     chooses(monkeypatch, dialog, "")
     button.click()
     assert card(desk).isVisible()

@@ -242,7 +242,7 @@ def choose_start_picture(make_desk: MakeDesk, folder: Path, patch: pytest.Monkey
     desk = failed(make_desk, ErrorCode.INPUT_IMAGE_UNREADABLE)
     picture = folder / "start.png"
     Image.new("RGB", (64, 64)).save(picture)
-    patch.setattr("ui.panels.input_panel.FileChooser.open_file", answering(str(picture)))
+    patch.setattr("ui.panels.picture_question.FileChooser.open_file", answering(str(picture)))
     press(desk, A.CHOOSE_START_PICTURE)
     desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(picture))
 

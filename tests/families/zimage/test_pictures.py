@@ -82,7 +82,8 @@ def test_a_prompt_that_compel_would_refuse_is_text_and_names_no_lora(turbo: Path
     )
     with pytest.raises(EngineError, match="has 1 numbers for 2 prompts"):
         find_loras(request, RunLength(4), LoraLookup())
-    assert read_loras(request, RunLength(4)).warnings == ()
+    (warning,) = read_loras(request, RunLength(4)).warnings
+    assert "reads its tag as words" in warning.message
     a1111 = msgspec.structs.replace(request, convention=CONVENTIONS[ConventionName.A1111])
     (warning,) = read_loras(a1111, RunLength(4)).warnings
     assert "ink" in warning.message
