@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Iterable
-from itertools import islice
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -68,10 +67,9 @@ class FolderWatch(QObject):
 
     def _add_piece(self) -> None:
         watched = self.folders
-        piece = [folder for folder in islice(self._there, _PIECE) if folder not in watched]
-        for _ in range(min(_PIECE, len(self._there))):
-            self._there.popleft()
-        if piece and len(self._watcher.addPaths(piece)) < len(piece):
+        piece = [self._there.popleft() for _ in range(min(_PIECE, len(self._there)))]
+        new = [folder for folder in piece if folder not in watched]
+        if new and len(self._watcher.addPaths(new)) < len(new):
             self._has_begun = True
         if self._there:
             self._next_piece.start()

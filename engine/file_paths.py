@@ -29,6 +29,14 @@ def is_file(path: str | Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 (pathlib's raises)
 
 
+def file_status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return an entry's status; None if it is no file, or vanished since it was listed."""
+    try:
+        return entry.stat() if entry.is_file() else None
+    except OSError:
+        return None
+
+
 def is_folder(path: str | Path) -> bool:
     """True for a folder or a link to one."""
     return os.path.isdir(path)  # noqa: PTH112 (pathlib's raises)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject
 
 from app.form.changes import FormChanges
-from app.form.embedding_texts import Mention, mentions, with_mention, with_weight, without_mention
+from app.form.embedding_texts import Mention, mention_of, with_mention, with_weight, without_mention
 from app.form.generation import GenerationState
 from app.form.prompt_weights import weight_of
 from app.library.embedding_store import EmbeddingStore
@@ -59,9 +59,7 @@ class EmbeddingCommands(QObject):
         return self._form.negative_prompt if negative else self._form.prompt
 
     def _mention(self, name: str, negative: bool) -> Mention | None:
-        # All names, as a longer one may have this one within it.
-        found = mentions(self._text(negative), {*self._store.names, name}, self._convention)
-        return next((mention for mention in found if mention.name == name), None)
+        return mention_of(self._text(negative), name, self._store.names, self._convention)
 
     def _write(self, text: str, negative: bool) -> None:
         if negative:

@@ -10,7 +10,7 @@ from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.state import AppState
 from app.form.changes import FormChanges
-from app.form.embedding_texts import mentions, spelled, with_mention
+from app.form.embedding_texts import mention_of, spelled, with_mention
 from app.library.file_kind import FileKind, kind_of
 from app.library.lora_store import LoraStore
 from app.library.picture_files import is_picture
@@ -114,8 +114,7 @@ class Opening(QObject):
         if not (text and is_found):
             self._explain_embedding(path, name)
             return
-        named = mentions(form.prompt, {*self._store.embeddings, name}, convention)
-        if any(mention.name == name for mention in named):
+        if mention_of(form.prompt, name, self._store.embeddings, convention) is not None:
             self._notices.tell(self.tr("{name} is in the prompt already.").format(name=name[:80]))
             return
         message = self.tr("{name} is in the prompt.").format(name=name[:80])

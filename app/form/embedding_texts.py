@@ -71,6 +71,17 @@ def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Me
     return sorted(found.values(), key=lambda mention: mention.start)
 
 
+def mention_of(
+    text: str, name: str, names: Iterable[str], convention: Convention
+) -> Mention | None:
+    """Return where a text names an embedding; None if it does not.
+
+    `names` are all others, as a longer one may have this one within it.
+    """
+    found = mentions(text, {*names, name}, convention)
+    return next((mention for mention in found if mention.name == name), None)
+
+
 def _any_form(name: str) -> str:
     """Return a pattern of a name: a file's accents may be signs of their own, as macOS has them."""
     forms = dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))

@@ -8,6 +8,7 @@ import msgspec
 from app.gallery.rows import Root
 from app.gallery.writing import Found
 from engine.api.saving import PICTURE_SUFFIXES
+from engine.file_paths import file_status
 
 SIDECAR_SUFFIX = ".xmp"
 
@@ -74,11 +75,8 @@ def _all_found(
 
 def _found(entry: os.DirEntry[str], sidecars: dict[str, int]) -> Found | None:
     """Return an entry's picture; None if it is no file, or vanished since it was listed."""
-    try:
-        if not entry.is_file():
-            return None
-        status = entry.stat()
-    except OSError:
+    status = file_status(entry)
+    if status is None:
         return None
     sidecar_ns = max((sidecars.get(name, 0) for name in sidecar_names(entry.name)), default=0)
     return Found(entry.name, status.st_mtime_ns, status.st_size, sidecar_ns)

@@ -137,14 +137,15 @@ def word_statements(text: str) -> WordStatements:
     others = {word: _other_ways(word) for word in words}
     together = [word for word in words if len(word) >= _TRIGRAM and not others[word]]
     wanted = [_matching(together)] if together else []
-    wanted += [_with_word(word) for word in words if word not in together]
-    return WordStatements(_arrays(wanted), _arrays(map(_with_word, unwanted)))
+    wanted += [_with_word(word, others[word]) for word in words if word not in together]
+    without = (_with_word(word, _other_ways(word)) for word in unwanted)
+    return WordStatements(_arrays(wanted), _arrays(without))
 
 
-def _with_word(word: str) -> Condition:
-    """Return the ids of pictures that a word finds."""
+def _with_word(word: str, others: Sequence[Condition]) -> Condition:
+    """Return the ids of pictures that a word finds: in texts, or in other ways."""
     in_texts = _matching([word]) if len(word) >= _TRIGRAM else _with_letters(word)
-    return _any((in_texts, *_other_ways(word)))
+    return _any((in_texts, *others))
 
 
 def _arrays(selections: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -208,7 +209,7 @@ def midnight_ns(day: date) -> int:
 def _words(text: str) -> tuple[list[str], list[str]]:
     """Return the words and quoted phrases of a text, each once, and those after a minus."""
     found: tuple[dict[str, None], dict[str, None]] = ({}, {})
-    for minus, phrase, word in islice(_WORD.findall(text), _MOST_WORDS):
+    for minus, phrase, word in islice(dict.fromkeys(_WORD.findall(text)), _MOST_WORDS):
         stored = stored_text(phrase or word)
         # A minus alone is the beginning of a word that is not typed yet.
         if stored not in ("", "-"):

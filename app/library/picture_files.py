@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.saving import PICTURE_SUFFIXES
+from engine.file_paths import file_status
 
 _PIECE = 2000
 
@@ -59,22 +60,10 @@ def _pictures(folder: Path) -> Iterator[Picture]:
             for entry in entries:
                 if entry.name.startswith(".") or not entry.name.lower().endswith(PICTURE_SUFFIXES):
                     continue
-                picture = _picture(entry)
-                if picture is not None:
-                    yield picture
+                if (status := file_status(entry)) is not None:
+                    yield Picture(entry.path, status.st_mtime_ns, status.st_size)
     except OSError:
         return
-
-
-def _picture(entry: os.DirEntry[str]) -> Picture | None:
-    """Return an entry's picture; None if it is no file, or vanished since it was listed."""
-    try:
-        if not entry.is_file():
-            return None
-        status = entry.stat()
-    except OSError:
-        return None
-    return Picture(entry.path, status.st_mtime_ns, status.st_size)
 
 
 def compare(before: Sequence[Picture], after: list[Picture]) -> Change:
