@@ -1,7 +1,7 @@
 """The memory needs of a job on a device: the bytes of its networks' weights, and of their runs."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -29,6 +29,10 @@ def memory_needs(read: ReadJob, compiler: Compiler, *, preview_bytes: int = 0) -
     """
     offered = precisions(read.job.request.precision, compiler.device)
     return _JobSizes(read, compiler, offered).needs(preview_bytes)
+
+
+def _each_once(checkpoints: Iterable[IdentifiedCheckpoint]) -> list[IdentifiedCheckpoint]:
+    return list({id(checkpoint): checkpoint for checkpoint in checkpoints}.values())
 
 
 def _longest_tile(checkpoint: IdentifiedCheckpoint, wanted: int | None) -> int:
@@ -71,8 +75,8 @@ class _JobSizes:
             largest_text=max(texts, key=lambda encoder: encoder.packed),
             later=tuple(later),
             step_bytes=first.step_bytes,
-            vae_run_bytes=max(self._vae_run(one, None) for one in drawing),
-            vae_tile_bytes=max(self._vae_run(one, _longest_tile(one, tile)) for one in drawing),
+            vae_run_bytes=max(self._vae_run(each, None) for each in drawing),
+            vae_tile_bytes=max(self._vae_run(each, _longest_tile(each, tile)) for each in drawing),
             tiles=tile is not None,
             enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
             preview_bytes=preview_bytes,
@@ -87,14 +91,12 @@ class _JobSizes:
     @property
     def _checkpoints(self) -> list[IdentifiedCheckpoint]:
         """The checkpoints of the passes, each once, in the order of the passes."""
-        every = (pass_.checkpoint for pass_ in self.read.passes)
-        return list({id(checkpoint): checkpoint for checkpoint in every}.values())
+        return _each_once(pass_.checkpoint for pass_ in self.read.passes)
 
     @property
     def _drawing(self) -> list[IdentifiedCheckpoint]:
         """The checkpoints of the runs, each once; a refiner has no VAE of its own."""
-        runs = self.read.job.checkpoints.runs
-        return list({id(checkpoint): checkpoint for checkpoint in runs}.values())
+        return _each_once(self.read.job.checkpoints.runs)
 
     def _places(self, checkpoint: IdentifiedCheckpoint) -> list[int]:
         """Return the places of a checkpoint's passes."""
