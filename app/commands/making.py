@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.commands.repeats import Repeats, filled, find_repeats
 from app.commands.state import AppState
 from app.notices.remedies import NoticeAction
+from app.queue.counted_seeds import counted_seed, with_counted_seed
 from app.queue.jobs import Job, JobState
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest
@@ -51,13 +52,14 @@ class Making(QObject):
     def generate(self, *, front: bool = False) -> None:
         """Queue the form's request."""
         request = self._form.build_request()
-        if request.seed is None:
+        first = counted_seed(request)
+        if request.seed is None or first is None:
             self._submit(request, front=front)
             return
         answer = self._checkpoints.answer(self._form.checkpoint)
         digest = answer.digest if isinstance(answer, CheckpointInfo) else None
         wanted = filled(request, self._form.effective)
-        seeds = range(request.seed, request.seed + min(request.count, _MOST_LOOKED_FOR))
+        seeds = range(first, first + min(request.count, _MOST_LOOKED_FOR))
         pictures = self._pictures.snapshot
         shown = self._view.path
         self._next += 1
@@ -67,7 +69,7 @@ class Making(QObject):
         def take(repeats: Repeats) -> None:
             if number in self._looking:
                 self._looking.remove(number)
-                self._submit_rest(request, repeats, front=front)
+                self._submit_rest(request, first, repeats, front=front)
 
         self._background.run(lambda: find_repeats(wanted, seeds, digest, pictures, shown), take)
 
@@ -77,27 +79,29 @@ class Making(QObject):
         self._looking.clear()
         return was_looking
 
-    def _submit_rest(self, request: GenerateRequest, saved: Repeats, *, front: bool) -> None:
-        """Queue the pictures that neither exist nor are in the queue."""
-        assert request.seed is not None
-        wanted = range(request.seed, request.seed + request.count)
+    def _submit_rest(
+        self, request: GenerateRequest, first: int, saved: Repeats, *, front: bool
+    ) -> None:
+        """Queue the pictures, of seeds from `first` on, that neither exist nor are queued."""
+        wanted = range(first, first + request.count)
         # Other seeds of these settings are other pictures.
         known = {*saved, *self._queued_seeds(request)}.intersection(wanted)
         if known:
             self._repeated = request
             self._tell(saved, len(wanted) - len(known))
         for start, count in _runs([seed for seed in wanted if seed not in known]):
-            self._submit(msgspec.structs.replace(request, seed=start, count=count), front=front)
+            run = msgspec.structs.replace(request, count=count)
+            self._submit(with_counted_seed(run, start), front=front)
 
     def _queued_seeds(self, request: GenerateRequest) -> set[int]:
         """Return the seeds of this request whose picture is queued, or was made in this session."""
         queued = (job.generation for job in self._queue.jobs if _makes_a_picture(job))
-        jobs = [request for request in queued if request is not None]
-        bare = msgspec.structs.replace(request, seed=None, count=1)
+        jobs = [made for made in queued if made is not None]
+        bare = with_counted_seed(msgspec.structs.replace(request, count=1), None)
         return {
-            request.seed
-            for request in (*jobs, *self._untold.values())
-            if request.seed is not None and msgspec.structs.replace(request, seed=None) == bare
+            seed
+            for made in (*jobs, *self._untold.values())
+            if (seed := counted_seed(made)) is not None and with_counted_seed(made, None) == bare
         }
 
     def _tell(self, saved: Repeats, left: int) -> None:
@@ -120,10 +124,11 @@ class Making(QObject):
             self._notices.tell_error(error.info)
             return
         self.newest = jobs[0]
-        if request.seed is not None:
-            for number, job in enumerate(jobs):
-                single = msgspec.structs.replace(request, seed=request.seed + number, count=1)
-                self._untold[job] = single
+        first = counted_seed(request)
+        if request.seed is not None and first is not None:
+            single = msgspec.structs.replace(request, count=1)
+            for seed, job in enumerate(jobs, first):
+                self._untold[job] = with_counted_seed(single, seed)
         self._view.follow()
         self.submitted.emit()
 

@@ -15,6 +15,7 @@ from app.form.generation import COMMON_SUGGESTIONS
 from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
+from app.queue.counted_seeds import with_counted_seed
 from app.queue.drawing import drawings, usual_strength
 from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.pace import Pace
@@ -97,7 +98,7 @@ class QueueCommands(QObject):
         )
 
     def duplicate(self, jobs: Sequence[str]) -> None:
-        """Queue each job once more, behind it, with a new seed."""
+        """Queue each job once more, behind it, with a new seed; of a variation another one."""
         try:
             self._queue.check_room(len(jobs))
         except EngineError as error:
@@ -108,8 +109,7 @@ class QueueCommands(QObject):
     def _duplicate(self, jobs: Iterable[Job]) -> Iterator[None]:
         for job in jobs:
             if job.generation is not None:
-                request = msgspec.structs.replace(job.generation, seed=None, count=1)
-                copies = self._queue.submit(request, job.folder)
+                copies = self._queue.submit(with_counted_seed(job.generation, None), job.folder)
                 self._put_behind(job.id, copies)
             yield
 

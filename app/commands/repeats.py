@@ -10,6 +10,7 @@ import msgspec
 from app.form.generation import EffectiveSettings
 from app.form.kept_settings import settings_of
 from app.library.picture_files import Picture
+from app.queue.counted_seeds import counted_seed, with_counted_seed
 from engine.api.control import ControlLayer
 from engine.api.conventions import choice_of, convention_of
 from engine.api.image_prompts import ImagePrompt
@@ -25,9 +26,8 @@ _HASHES = frozenset(
         *("upscaler_digest", "checkpoint_digest"),
     }
 )
-# Paths by seeds.
+# Paths by the seeds that count up.
 Repeats = dict[int, str]
-# The seed in the names that the engine gives.
 # The pattern of names is the user's: any number in one may be the seed.
 _NUMBER = re.compile(r"\d{1,20}", re.ASCII)
 
@@ -53,10 +53,13 @@ def find_repeats(
     checkpoint's, None if it is unknown.
     """
     looked_for = frozenset(seeds)
+    # Variations have the seed of their picture in their names.
+    shared = {wanted.seed} if wanted.seed_options.is_varied else None
     found: Repeats = {}
     for path in (*filter(None, [shown]), *(picture.path for picture in pictures)):
         named = frozenset(map(int, _NUMBER.findall(Path(path).name)))
-        if path != shown and not named & (looked_for - found.keys()):
+        left = looked_for - found.keys()
+        if path != shown and not (left and named & (shared or left)):
             continue
         seed = _seed_if_same(path, wanted, digest)
         if seed in looked_for:
@@ -83,18 +86,17 @@ def _seed_if_same(path: str, wanted: GenerateRequest, digest: str | None) -> int
         return None
     if _comparable(imported.request) != _comparable(wanted):
         return None
-    return imported.request.seed
+    return counted_seed(imported.request)
 
 
 def _comparable(request: GenerateRequest) -> GenerateRequest:
     """Return a request for comparison: no seed, count or machine fields, one form of each value."""
-    settings = settings_of(request)
+    settings = with_counted_seed(settings_of(request), None)
     refiner = settings.refiner
     return msgspec.structs.replace(
         settings,
         weight_bits=WeightBits.AUTO,
         text_weight_bits=TextWeightBits.SAME,
-        seed=None,
         count=1,
         refiner=refiner if refiner is not None and refiner.checkpoint else None,
         convention=choice_of(convention_of(settings.convention)),

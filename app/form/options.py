@@ -127,7 +127,7 @@ def _acts(form: GenerationState, option: str) -> bool:
         case "denoiser_options", _:
             return _changes_denoiser(form, name)
         case "seed_options", "variation_seed":
-            return form.seed_options.variation_strength > 0
+            return form.seed_options.is_varied
         case "size_options", "aesthetic_score" | "negative_aesthetic_score":
             return OptionalSetting.AESTHETIC_SCORE in features.options
         case "size_options", _:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from app.queue.counted_seeds import counted_seed, with_counted_seed
 from app.queue.jobs import (
     CancelAsked,
     Cancelled,
@@ -222,7 +223,8 @@ class JobList:
                     yield UpscaleSubmitted(job=job.id, request=request, folder=str(folder))
             else:
                 names = tuple(job.id for job in jobs)
-                seeds = tuple(job.generation.seed or 0 for job in jobs if job.generation)
+                requests = (job.generation for job in jobs)
+                seeds = tuple(counted_seed(made) or 0 for made in requests if made is not None)
                 yield Submitted(jobs=names, seeds=seeds, request=request, folder=str(folder))
             for job in jobs:
                 if job.state is not JobState.WAITING or job.attempts:
@@ -285,8 +287,7 @@ def _jobs_of(entry: Submitted | UpscaleSubmitted) -> Iterator[Job]:
         yield Job(id=entry.job, request=entry.request, folder=folder)
         return
     for name, seed in dict(zip(entry.jobs, entry.seeds, strict=False)).items():
-        request = msgspec.structs.replace(entry.request, seed=seed)
-        yield Job(id=name, request=request, folder=folder)
+        yield Job(id=name, request=with_counted_seed(entry.request, seed), folder=folder)
 
 
 def _template(job: Job) -> tuple[JobRequest, Path]:
@@ -294,4 +295,4 @@ def _template(job: Job) -> tuple[JobRequest, Path]:
     generation = job.generation
     if generation is None:
         return job.request, job.folder
-    return msgspec.structs.replace(generation, seed=None), job.folder
+    return with_counted_seed(generation, None), job.folder

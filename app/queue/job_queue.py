@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 from app.engine.client import EngineClient
 from app.engine.end import EngineEnd
 from app.engine.process import EngineState
+from app.queue.counted_seeds import counted_seed, with_counted_seed
 from app.queue.job_list import (
     AllCancelAsked,
     Change,
@@ -138,16 +139,19 @@ class JobQueue(QObject):
     ) -> tuple[str, ...]:
         """Queue a job for each of `count` pictures, with ascending seeds; return the jobs' ids.
 
-        The first seed is the request's, or a random one. `front` puts the jobs before all that
-        wait. Raises EngineError(REQUEST_INVALID) if count or seed are out of range or a text is
-        not valid, or if more jobs would wait than there is room for.
+        Seeds that the request leaves open are drawn by chance. `front` puts the jobs before all
+        that wait. Raises EngineError(REQUEST_INVALID) if count or seeds are out of range or a text
+        is not valid, or if more jobs would wait than there is room for.
         """
         check_request(request)
         self.check_room(request.count)
-        first = random_seed() if request.seed is None else request.seed
+        if request.seed is None:
+            request = msgspec.structs.replace(request, seed=random_seed())
+        given = counted_seed(request)
+        first = random_seed() if given is None else given
         batch = secrets.token_hex(6)
         jobs = tuple(f"{batch}-{number}" for number in range(request.count))
-        template = msgspec.structs.replace(request, seed=None, count=1)
+        template = with_counted_seed(msgspec.structs.replace(request, count=1), None)
         starts = range(0, request.count, _SUBMIT_AT_ONCE)
         # Each piece goes before the waiting ones, so the last piece is recorded first.
         for start in reversed(starts) if front else starts:

@@ -1,5 +1,6 @@
 """Refusals of pictures that cannot be queued."""
 
+from app.queue.counted_seeds import counted_seed
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.request import GenerateRequest
 from engine.api.sentences import Sentence, sentence
@@ -20,17 +21,19 @@ def check_room(waiting: int, count: int) -> None:
 
 
 def check_request(request: GenerateRequest) -> None:
-    """Raise EngineError(REQUEST_INVALID) if the count, the seed or a text is not valid."""
+    """Raise EngineError(REQUEST_INVALID) if the count, a seed or a text is not valid."""
     if not 1 <= request.count <= MAX_COUNT:
         raise _invalid(
             sentence("{count} pictures at a time cannot be queued.", count=request.count),
             sentence("At most {max_count} can.", max_count=MAX_COUNT),
         )
-    if request.seed is not None and not 0 <= request.seed <= MAX_SEED - request.count + 1:
-        raise _invalid(
-            sentence("The seed {seed} is out of range.", seed=request.seed),
-            sentence("It may be from 0 to {max_seed}.", max_seed=MAX_SEED),
-        )
+    last = MAX_SEED - request.count + 1
+    for seed, most in ((request.seed, MAX_SEED), (counted_seed(request), last)):
+        if seed is not None and not 0 <= seed <= most:
+            raise _invalid(
+                sentence("The seed {seed} is out of range.", seed=seed),
+                sentence("It may be from 0 to {max_seed}.", max_seed=MAX_SEED),
+            )
     if not (_is_text(request.prompt) and _is_text(request.negative_prompt)):
         raise _invalid(
             sentence("A text has characters that are not valid."), sentence("Type it anew.")

@@ -179,6 +179,11 @@ class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     batch_size: Annotated[int, within(1, MAX_BATCH_INDEX + 1, "batch size")] = 1
 
     @property
+    def is_varied(self) -> bool:
+        """True if the picture is a variation of the one that its seed makes."""
+        return self.variation_strength > 0
+
+    @property
     def batch_number(self) -> int:
         """The picture's place in the batch, counted from 1."""
         return self.batch_index + 1

@@ -310,7 +310,7 @@ def _most_pictures(request: ResolvedRequest) -> int:
 def _seed_options(options: SeedOptions) -> SeedOptions:
     """Return the options with a variation seed if there is a variation, else without one."""
     seed = options.variation_seed
-    if options.variation_strength == 0:
+    if not options.is_varied:
         seed = None
     elif seed is None:
         seed = secrets.randbelow(_RANDOM_SEEDS)

@@ -27,7 +27,7 @@ from app.queue.jobs import (
     Saved,
     Started,
 )
-from engine.api.request import GenerateRequest
+from engine.api.request import GenerateRequest, SeedOptions
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.requests import generation_of
 
@@ -136,6 +136,17 @@ def test_a_batch_becomes_jobs_with_seeds_of_their_own() -> None:
     jobs = after(submitted("a", "b", "c")).snapshot
     assert [generation_of(job).seed for job in jobs] == [10, 11, 12]
     assert {generation_of(job).count for job in jobs} == {1}
+
+
+def test_a_batch_of_variations_has_one_seed_and_is_written_down_together() -> None:
+    seeds = SeedOptions(variation_strength=0.2)
+    request = GenerateRequest(prompt="a house", seed=5, seed_options=seeds)
+    jobs = after(Submitted(jobs=("a", "b", "c"), seeds=(10, 11, 12), request=request, folder="out"))
+    requests = [generation_of(job) for job in jobs.snapshot]
+    assert {made.seed for made in requests} == {5}
+    assert [made.seed_options.variation_seed for made in requests] == [10, 11, 12]
+    (entry,) = jobs.entries()
+    assert after(entry).snapshot == jobs.snapshot
 
 
 def test_front_is_before_all_that_wait_and_after_what_runs() -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -15,7 +16,7 @@ from app.queue.jobs import Job, JobState
 from app.queue.submission import MAX_WAITING
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import CancelJob, ImageSaved, JobCancelled, JobFailed, RunJob
-from engine.api.request import GenerateRequest
+from engine.api.request import GenerateRequest, SeedOptions
 from engine.api.sentences import sentence
 from engine.api.upscaling import UpscaleRequest
 from engine.api.values import ErrorCode, ErrorInfo
@@ -132,6 +133,24 @@ def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
     assert [generation_of(job).seed for job in queued.added] == [first, first + 1, first + 2]
 
 
+def test_variations_of_one_picture_are_drawn_by_chance_and_stay(open_queue: Open) -> None:
+    queued = open_queue(EngineState.STARTING)
+    varied = GenerateRequest(prompt="", count=3, seed_options=SeedOptions(variation_strength=0.2))
+    queued.queue.submit(varied, Path("out"))
+    queued.queue.submit(msgspec.structs.replace(varied, seed=7), Path("out"))
+    queued.wait(lambda: len(queued.added) == 6)
+    made = [generation_of(job) for job in queued.added]
+    first, *others = (request.seed_options.variation_seed for request in made[:3])
+    assert first is not None
+    assert others == [first + 1, first + 2]
+    assert made[0].seed is not None
+    assert [request.seed for request in made] == [made[0].seed] * 3 + [7] * 3
+    assert made[3].seed_options.variation_seed != first
+
+
+LAST_VARIATION = SeedOptions(variation_strength=0.2, variation_seed=MAX_SEED)
+
+
 @pytest.mark.parametrize(
     "request_",
     [
@@ -139,6 +158,7 @@ def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
         GenerateRequest(prompt="", count=MAX_COUNT + 1),
         GenerateRequest(prompt="", seed=-1),
         GenerateRequest(prompt="", seed=MAX_SEED, count=2),
+        GenerateRequest(prompt="", seed_options=LAST_VARIATION, count=2),
         GenerateRequest(prompt="\ud800"),
     ],
 )

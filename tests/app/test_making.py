@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
+from engine.api.request import SeedOptions
 from tests.app.fake_engine import Plan
 from tests.app.requests import generation_of
 from tests.app.sessions import Staged
@@ -116,6 +117,39 @@ def test_a_picture_of_another_seed_is_no_repetition(stage: Stage) -> None:
     jobs = staged.wait_for_jobs(2)
     assert [generation_of(job).seed for job in jobs] == [5, 6]
     assert repeats_told(staged) == []
+
+
+def varied(staged: Staged, second_seed: int | None) -> None:
+    lock(staged)
+    form = staged.session.generation
+    form.seed_options = SeedOptions(variation_strength=0.2, variation_seed=second_seed)
+
+
+def test_variations_without_a_second_seed_are_new_at_each_press(stage: Stage) -> None:
+    staged = stage().start()
+    varied(staged, None)
+    staged.session.generation.count = 2
+    staged.session.jobs.generate()
+    staged.wait_for_jobs(2)
+    staged.session.jobs.generate()
+    made = [generation_of(job) for job in staged.wait_for_jobs(4)]
+    assert {request.seed for request in made} == {5}
+    assert len({request.seed_options.variation_seed for request in made}) == 4
+    assert repeats_told(staged) == []
+
+
+def test_only_missing_variations_of_a_batch_are_made(stage: Stage) -> None:
+    staged = stage().start()
+    varied(staged, 21)
+    staged.session.jobs.generate()
+    staged.wait_for_jobs(1)
+    varied(staged, 20)
+    staged.session.generation.count = 3
+    staged.session.jobs.generate()
+    made = [generation_of(job) for job in staged.wait_for_jobs(3)]
+    assert [request.seed_options.variation_seed for request in made] == [21, 20, 22]
+    assert {request.seed for request in made} == {5}
+    assert len(repeats_told(staged)) == 1
 
 
 def test_a_failed_picture_may_be_asked_for_again(stage: Stage) -> None:

@@ -12,6 +12,7 @@ from app.queue.drawing import Drawing
 from app.queue.jobs import JobState
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.remedies import MakeSmaller
+from engine.api.request import SeedOptions
 from engine.api.second_passes import SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
@@ -162,6 +163,18 @@ def test_a_copy_comes_next_with_another_seed(staged: Staged) -> None:
         generation_of(job).seed for job in staged.queue.jobs if generation_of(job).prompt == "two"
     ]
     assert len(set(seeds)) == 2
+
+
+def test_the_copy_of_a_variation_is_another_variation_of_its_picture(staged: Staged) -> None:
+    form = staged.session.generation
+    form.prompt, form.seed_options = "varied", SeedOptions(variation_strength=0.2)
+    staged.session.jobs.generate()
+    staged.wait(lambda: len(staged.queue.jobs) == len(PROMPTS) + 1)
+    staged.session.jobs_in_queue.duplicate(ids(staged, "varied"))
+    staged.wait(lambda: waiting(staged)[-2:] == ("varied", "varied"))
+    job, copy = (generation_of(job) for job in staged.queue.jobs[-2:])
+    assert job.seed == copy.seed
+    assert job.seed_options.variation_seed != copy.seed_options.variation_seed
 
 
 def test_copies_of_jobs_that_leave_the_queue_meanwhile_come_last(
