@@ -190,13 +190,9 @@ class Session(QObject):
             view=self.view,
             notices=self.notices,
         )
+        memories = self._model_settings, self._checkpoint_memory
         self.changes = FormChanges(
-            self.generation,
-            self.checkpoints,
-            self._model_settings,
-            self.notices,
-            self.background,
-            self,
+            self.generation, self.checkpoints, *memories, self.notices, self.background, self
         )
         self.presets = PresetCommands(state, self._presets, self.changes, self)
         self.earlier = PromptCommands(state, self._history, self.changes, self)

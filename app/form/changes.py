@@ -23,6 +23,7 @@ from app.form.layer_kinds import bare_name
 from app.form.model_settings import ModelSettingsMemory
 from app.form.picture_settings import PictureSettings, read_settings, settings_in_text
 from app.form.presets import Preset, fields_of_parts
+from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
 from app.notices.notices import NoticeState
 from app.notices.remedies import NoticeAction
@@ -58,6 +59,7 @@ class FormChanges(QObject):
         form: GenerationState,
         checkpoints: CheckpointStore,
         models: ModelSettingsMemory,
+        declarations: CheckpointMemory,
         notices: NoticeState,
         background: Background,
         parent: QObject | None = None,
@@ -65,7 +67,7 @@ class FormChanges(QObject):
         super().__init__(parent)
         self._form = form
         self._checkpoints = checkpoints
-        self._models = models
+        self._models, self._declarations = models, declarations
         self._notices = notices
         self._background = background
         # "… is the model now", and the settings that came with it.
@@ -222,9 +224,8 @@ class FormChanges(QObject):
             if settings is None:
                 return
             found = settings.with_models(self._checkpoint_named)
-            request = settings_of(found.request)
             message = self.tr("Settings and seed replaced by those of the pasted text.")
-            self.apply(message, lambda: self._take_all(request, with_seed=True), found.remarks)
+            self.apply(message, lambda: self._take_all(found, with_seed=True), found.remarks)
 
         self._background.look(lambda: settings_in_text(text), take, _READ)
 
@@ -266,7 +267,7 @@ class FormChanges(QObject):
                 with_seed = what is Reuse.EVERYTHING
                 self.apply(
                     message,
-                    lambda: self._take_all(request, with_seed=with_seed),
+                    lambda: self._take_all(settings, with_seed=with_seed),
                     settings.remarks,
                 )
 
@@ -279,18 +280,21 @@ class FormChanges(QObject):
         form.seed, form.seed_locked = request.seed, True
         form.seed_options = request.seed_options
 
-    def _take_all(self, request: GenerateRequest, *, with_seed: bool) -> None:
-        form = self._form
+    def _take_all(self, settings: PictureSettings, *, with_seed: bool) -> None:
+        form, request = self._form, settings_of(settings.request)
         if not with_seed:
             request = msgspec.structs.replace(
                 request,
                 seed=form.seed if form.seed_locked else None,
                 seed_options=form.seed_options,
             )
+        model = form.checkpoint
         if request.checkpoint is not None:
-            self._checkpoints.add(Path(request.checkpoint))
+            model = Path(request.checkpoint)
+            self._checkpoints.add(model)
+        declared = None if settings.tells_reading else self._declarations.of(model)
         # The count is the form's, not the picture's.
-        form.load_request(msgspec.structs.replace(request, count=form.count))
+        form.load_request(msgspec.structs.replace(request, count=form.count), declared)
 
     def apply(
         self, message: str, change: Callable[[], None], remarks: tuple[str, ...] = ()

@@ -322,16 +322,20 @@ class GenerationState(FormFields):
         """The LoRAs of the list that the next picture is made with."""
         return tuple(lora for lora in self.loras if lora.enabled and lora.file not in self.left_out)
 
-    def load_request(self, request: GenerateRequest) -> None:
+    def load_request(
+        self, request: GenerateRequest, declared: CheckpointDeclaration | None = None
+    ) -> None:
         """Fill the form; a request without a checkpoint keeps the one that is chosen.
 
-        The settings of this computer stay.
+        `declared` is the user's declaration of the checkpoint, for a request that does not tell how
+        it is read. The settings of this computer stay.
         """
         with self.at_once():
             if request.checkpoint is not None:
                 self.checkpoint = Path(request.checkpoint)
             # The request's `components` and `zero_terminal_snr` are the form's own.
-            self.declaration = CheckpointDeclaration(override=request.override)
+            stated = CheckpointDeclaration(override=request.override)
+            self.declaration = stated if declared is None else declared
             self.seed_locked = request.seed is not None
             for name in PICTURE_CONTROLS:
                 if name != "checkpoint" and (name != "seed" or self.seed_locked):

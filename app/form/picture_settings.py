@@ -23,12 +23,14 @@ class PictureSettings(msgspec.Struct, frozen=True):
 
     `remarks` are sentences on what could not be taken over. `model` and `model_of_pass` are names
     of checkpoints that another tool states, for the picture and for its second pass.
+    `tells_reading` is true if the request tells how its checkpoint is read, with all its parts.
     """
 
     request: GenerateRequest
     remarks: tuple[str, ...] = ()
     model: str = ""
     model_of_pass: str = ""
+    tells_reading: bool = False
 
     def with_models(self, find: Callable[[str], Path | None]) -> "PictureSettings":
         """Return them with the checkpoints that `find` returns for names, without their remarks."""
@@ -76,8 +78,11 @@ def read_settings(
                 "settings", "Its model {name} is not there any more; the chosen one is kept."
             )
             remarks.append(gone.format(name=name))
+    # Of a model that is not there a record tells nothing about the chosen one.
+    tells_reading = imported.record is not None and request.checkpoint is not None
     request = _shortened(request, remarks)
-    return PictureSettings(request, tuple(remarks), imported.model, imported.model_of_pass)
+    models = imported.model, imported.model_of_pass
+    return PictureSettings(request, tuple(remarks), *models, tells_reading)
 
 
 def tells_settings(text: str) -> bool:

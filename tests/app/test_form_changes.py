@@ -10,8 +10,10 @@ from pytestqt.qtbot import QtBot
 from app.form.changes import FormChanges, Reuse
 from app.form.fields import Form
 from app.form.presets import Preset, PresetPart
+from app.library.checkpoint_declarations import CheckpointDeclaration
 from app.notices.remedies import NoticeAction
-from engine.api.request import SeedOptions
+from engine.api.request import CheckpointOverride, ComponentFiles, SeedOptions
+from engine.api.values import PredictionType
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
@@ -39,6 +41,7 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
+PREDICTS_V = CheckpointOverride(prediction=PredictionType.V)
 PRESET = Preset(
     name="plain",
     parts=(PresetPart.PROMPTS, PresetPart.SETTINGS),
@@ -201,6 +204,39 @@ def drawn_with(path: Path, models: str) -> Path:
     text = f"a house\nSteps: 5, Sampler: Euler, Seed: 8, {models}"
     path.write_bytes(insert_text_chunks(PNG, [TextChunk("parameters", text)]))
     return path
+
+
+def test_what_a_person_declared_of_a_model_stays_with_settings_of_other_tools(
+    staged: Staged, picture: Path, tmp_path: Path
+) -> None:
+    session, form = staged.session, staged.session.generation
+    model = staged.paths.models / "dream.safetensors"
+    model.parent.mkdir(parents=True, exist_ok=True)
+    model.write_bytes(b"weights")
+    session.checkpoints.refresh()
+    staged.wait(lambda: len(session.checkpoints.entries) == 2)
+    session.changes.choose_checkpoint(model)
+    declared = CheckpointDeclaration(components=ComponentFiles(text_encoder="/models/text"))
+    session.checkpoint.declare(declared)
+    # Whether the picture names the model, another one that is not there, or none.
+    for names in ("Model: dream", "Model: gone", "Version: v1.10.1"):
+        form.prompt = "mine"
+        session.changes.use_settings(drawn_with(tmp_path / "b.png", names))
+        staged.wait(lambda: form.prompt == "a house")
+        assert (form.checkpoint, form.declaration) == (model, declared)
+    # A picture of Safelight tells all of its own model.
+    missing = msgspec.structs.replace(PLAIN.request, override=PREDICTS_V, checkpoint="/gone")
+    record = msgspec.structs.replace(PLAIN, request=missing)
+    picture.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
+    session.changes.use_settings(picture)
+    staged.wait(lambda: form.prompt == PLAIN.request.prompt)
+    assert form.declaration == declared
+    there = msgspec.structs.replace(missing, checkpoint=str(model))
+    record = msgspec.structs.replace(PLAIN, request=there)
+    picture.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
+    session.changes.use_settings(picture)
+    staged.wait(lambda: form.declaration != declared)
+    assert form.declaration == CheckpointDeclaration(override=PREDICTS_V)
 
 
 def test_models_that_another_tool_names_are_those_of_the_users_folder(
