@@ -154,7 +154,8 @@ class FormChanges(QObject):
 
         def use() -> None:
             self._put_checkpoint(self._checkpoints.starter)
-            form.inputs, form.strength = (), None
+            form.start_anew()
+            form.inputs = ()
             form.clear_choices()
             form.prompt, form.negative_prompt = prompt, ""
             # A kept seed would draw the same picture at each click.

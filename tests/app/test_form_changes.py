@@ -239,6 +239,14 @@ def test_what_a_person_declared_of_a_model_stays_with_settings_of_other_tools(
     assert form.declaration == CheckpointDeclaration(override=PREDICTS_V)
 
 
+def test_a_postcard_starts_from_nothing_where_a_canvas_was_grown(staged: Staged) -> None:
+    form = staged.session.generation
+    form.grow((64, 0, 0, 0), 320, 256)
+    staged.session.changes.use_starter("a boat")
+    assert form.build_request().inputs == ()
+    assert not form.build_request().mask_options.expands
+
+
 def test_models_that_another_tool_names_are_those_of_the_users_folder(
     staged: Staged, tmp_path: Path
 ) -> None:
