@@ -294,6 +294,9 @@ class Session(QObject):
         self.cache.failed.connect(self.notices.tell_error)
         self.wildcards.changed.connect(self.prompts.look_again)
         self.jobs.refused.connect(self.look_again)
+        trash = self.pictures.to_trash
+        trash.trashed.connect(self.batch.on_trashed)
+        trash.restored.connect(self.batch.on_restored)
 
     def start(self) -> None:
         """Start the engine and read the folders; call it once the window is shown."""

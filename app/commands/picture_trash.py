@@ -17,8 +17,9 @@ from engine.file_paths import exists
 class PictureTrash(QObject):
     """Moves pictures to the trash on another thread, and adds a notice of the result."""
 
-    # Files went to the trash or came back.
-    moved = Signal()
+    # The paths of files that went to the trash, and of those that came back.
+    trashed = Signal(object)
+    restored = Signal(object)
 
     def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
@@ -45,7 +46,11 @@ class PictureTrash(QObject):
                     restore(sidecar.trash_path, sidecar.path)
             return left
 
-        self._background.run(put_back, self._on_restored, must=True)
+        def end(left: Sequence[str]) -> None:
+            self.restored.emit({picture.path for picture in trashed}.difference(left))
+            self._on_restored(left)
+
+        self._background.run(put_back, end, must=True)
 
     def _neighbour(self, path: str, gone: set[str]) -> str | None:
         """Return the picture to show once some are gone; None if there is no other."""
@@ -58,10 +63,10 @@ class PictureTrash(QObject):
 
     def _on_trashed(self, trashed: Sequence[Trashed]) -> None:
         self._pictures.refresh()
-        self.moved.emit()
         moved = [picture for picture in trashed if picture.moved]
         left = [picture for picture in trashed if not picture.moved]
         if moved:
+            self.trashed.emit({picture.path for picture in moved})
             self._tell_moved(moved)
         if left:
             name = self._name(left)
@@ -88,7 +93,6 @@ class PictureTrash(QObject):
 
     def _on_restored(self, left: Sequence[str]) -> None:
         self._pictures.refresh()
-        self.moved.emit()
         if left:
             name = Path(left[0]).name if len(left) == 1 else self._several(len(left))
             self._notices.tell(

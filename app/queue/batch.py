@@ -1,5 +1,7 @@
 """The pictures that one press of Generate makes."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QObject, Signal
 
 from app.queue.job_queue import JobQueue, batch_of
@@ -10,7 +12,10 @@ _MOST = 36
 
 
 class Batch(QObject):
-    """The jobs of the batch that runs, or ran last, in order; jobs that were cancelled leave it."""
+    """The jobs of the batch that runs, or ran last, in order.
+
+    Jobs that were cancelled leave it, and so do pictures that went to the trash.
+    """
 
     changed = Signal()
 
@@ -19,6 +24,8 @@ class Batch(QObject):
         self._queue = queue
         self._name = ""
         self._jobs: dict[str, Job] = {}
+        # Paths of pictures, of any batch, that went to the trash.
+        self._trashed: set[str] = set()
         queue.job_added.connect(self._on_added)
         queue.job_changed.connect(self._on_changed)
         queue.job_removed.connect(self._on_removed)
@@ -26,12 +33,12 @@ class Batch(QObject):
     @property
     def jobs(self) -> tuple[Job, ...]:
         """All jobs of the batch."""
-        return tuple(self._jobs.values())
+        return tuple(job for job in self._jobs.values() if not self._is_trashed(job))
 
     @property
     def count(self) -> int:
         """The number of the batch's pictures."""
-        return len(self._jobs)
+        return len(self.jobs)
 
     @property
     def shown(self) -> tuple[Job, ...]:
@@ -43,11 +50,25 @@ class Batch(QObject):
 
     def number(self, job: str) -> int:
         """Return a job's place in the batch, counted from 1; 0 for a job of another batch."""
-        return list(self._jobs).index(job) + 1 if job in self._jobs else 0
+        names = [shown.id for shown in self.jobs]
+        return names.index(job) + 1 if job in names else 0
 
     def has_picture(self, path: str) -> bool:
         """Return True if a picture is of this batch."""
-        return any(path in job.images for job in self._jobs.values())
+        return any(path in job.images for job in self.jobs)
+
+    def on_trashed(self, paths: Iterable[str]) -> None:
+        """Leave out pictures that went to the trash."""
+        self._trashed.update(paths)
+        self.changed.emit()
+
+    def on_restored(self, paths: Iterable[str]) -> None:
+        """Take pictures that came back from the trash."""
+        self._trashed.difference_update(paths)
+        self.changed.emit()
+
+    def _is_trashed(self, job: Job) -> bool:
+        return bool(job.images) and self._trashed.issuperset(job.images)
 
     def _on_added(self, job: Job) -> None:
         if batch_of(job.id) == self._name:
@@ -56,12 +77,16 @@ class Batch(QObject):
 
     def _on_changed(self, job: Job) -> None:
         name = batch_of(job.id)
+        if job.state is JobState.RUNNING:
+            # A name may be free again.
+            self._trashed.difference_update(job.images)
         if job.state is JobState.RUNNING and name != self._name:
             self._name = name
-            self._jobs = {job.id: job for job in self._queue.jobs if batch_of(job.id) == name}
+            jobs = (job for job in self._queue.jobs if batch_of(job.id) == name)
+            self._jobs = {job.id: job for job in jobs if not _has_left(job)}
         elif name != self._name:
             return
-        if job.state is not JobState.CANCELLED or job.images:
+        if not _has_left(job):
             self._put(job)
         elif self._jobs.pop(job.id, None) is None:
             return
@@ -82,3 +107,7 @@ class Batch(QObject):
         if job in self._jobs and not self._jobs[job].images:
             del self._jobs[job]
             self.changed.emit()
+
+
+def _has_left(job: Job) -> bool:
+    return job.state is JobState.CANCELLED and not job.images

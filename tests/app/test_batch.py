@@ -53,6 +53,20 @@ def test_cancelled_pictures_leave_the_batch(tmp_path: Path, qtbot: QtBot) -> Non
     staged.end()
 
 
+def test_pictures_that_were_cancelled_before_their_batch_began_are_none_of_it(
+    staged: Staged,
+) -> None:
+    staged.queue.pause(paused=True)
+    batch = make(staged, 3)
+    staged.wait(lambda: len(staged.queue.jobs) == 3)
+    first, second, third = (job.id for job in staged.queue.jobs)
+    staged.session.jobs_in_queue.remove([second])
+    staged.queue.pause(paused=False)
+    staged.wait_for_jobs(3)
+    assert [job.id for job in batch.jobs] == [first, third]
+    assert batch.number(third) == 2
+
+
 def test_pictures_that_are_put_back_are_of_the_batch_again(tmp_path: Path, qtbot: QtBot) -> None:
     staged = Staged(tmp_path, qtbot, fake_command(Plan(steps=100_000, step_seconds=0.01)), QUICK)
     staged.start()

@@ -1,5 +1,8 @@
 """A batch is seen side by side; one of its pictures alone, and all again."""
 
+from pathlib import Path
+
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
@@ -99,6 +102,24 @@ def test_a_picture_that_was_cancelled_leaves_the_seed_of_the_one_shown(make_desk
     desk.wait(lambda: form.seed != generation_of(first).seed)
     desk.session.jobs.cancel()
     desk.wait(lambda: form.seed == generation_of(first).seed)
+
+
+def test_a_picture_in_the_trash_leaves_the_batch_until_it_is_put_back(
+    make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    desk = made(make_desk, 3)
+    jobs = desk.wait_for_jobs(3)
+    canvas, session = desk.window.canvas, desk.session
+    desk.wait(canvas.batch.isVisible)
+    session.pictures.trash(jobs[1].images[0])
+    desk.wait(lambda: names(canvas) == ["Picture 1 of 2", "Picture 2 of 2"])
+    assert list(canvas.batch.cells) == [jobs[0].id, jobs[2].id]
+    if session.notices.notices[-1].actions == ():
+        pytest.skip("this system does not say where its trash is")
+    session.remedies.undo_latest()
+    desk.wait(lambda: len(canvas.batch.cells) == 3)
+    assert session.batch.number(jobs[1].id) == 2
 
 
 def test_one_picture_is_no_batch(make_desk: MakeDesk) -> None:
