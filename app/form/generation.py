@@ -266,11 +266,13 @@ class GenerationState(FormFields):
         """Paint only where a mask is white; everywhere without one."""
         had_mask = self.input_path(InputRole.MASK) is not None
         rest = tuple(image for image in self.inputs if image.role is not InputRole.MASK)
-        self.inputs = rest if mask is None else (*rest, InputImage(role=InputRole.MASK, path=mask))
-        self.change_mask_options(inverted=False)
-        if had_mask != (mask is not None):
-            # The usual strength is another one with a mask.
-            self.strength = None
+        painted = () if mask is None else (InputImage(role=InputRole.MASK, path=mask),)
+        with self.at_once():
+            self.inputs = (*rest, *painted)
+            self.change_mask_options(inverted=False)
+            if had_mask != (mask is not None):
+                # The usual strength is another one with a mask.
+                self.strength = None
 
     def grow(self, margins: Margins, width: int, height: int) -> None:
         """Grow the canvas around a start picture of this size; the new area is painted."""

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
+from app.form.options import set_option
 from app.queue.jobs import JobState
 from engine.api.masks import MaskOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
@@ -329,6 +330,37 @@ def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_p
     # What is seen is what is painted.
     desk.wait(lambda: mask(desk) != str(tmp_path / "mask.png"))
     assert not state.build_request().mask_options.inverted
+
+
+def test_a_mask_is_shown_as_it_acts_whatever_turns_it_around(
+    desk: Desk, photo: Path, tmp_path: Path
+) -> None:
+    levels = np.zeros((192, 256), np.uint8)
+    levels[:, :64] = 255
+    Image.fromarray(levels).save(tmp_path / "mask.png")
+    state, option = desk.session.generation, "mask_options.inverted"
+    panel = paint_on(desk, photo)
+    state.paint_within(str(tmp_path / "mask.png"))
+    desk.wait(lambda: painted(panel) == pytest.approx(0.25, abs=0.01))
+    thumbnail = desk.window.form.inputs.thumbnail
+    desk.wait(lambda: "mask" in desk.window.form.inputs.detail.text())
+    before, form = thumbnail.grab().toImage(), state.form
+    # By its row in the form.
+    set_option(state, option, True)
+    desk.wait(lambda: painted(panel) == pytest.approx(0.75, abs=0.01))
+    assert thumbnail.grab().toImage() != before
+    # By undoing that, and by settings that come with all of a form.
+    desk.session.changes.undo(form)
+    desk.wait(lambda: painted(panel) == pytest.approx(0.25, abs=0.01))
+    request = state.build_request()
+    turned = msgspec.structs.replace(request.mask_options, inverted=True)
+    state.load_request(msgspec.structs.replace(request, mask_options=turned))
+    desk.wait(lambda: painted(panel) == pytest.approx(0.75, abs=0.01))
+    # What is painted over it is in force as it is seen.
+    drag(panel, place(panel, 0.1, 0.1))
+    desk.wait(lambda: not state.mask_options.inverted)
+    assert pixels(mask(desk))[150, 200].min() == 255
+    assert panel.layer.can_undo
 
 
 @pytest.mark.parametrize("shape", [(256, 192), (128, 192)])

@@ -129,6 +129,7 @@ class InputPanel(QWidget):
         self.likeness.edited.connect(self._on_likeness)
         state.inputs_changed.connect(self._on_inputs)
         self._session.edited.changed.connect(self._on_inputs)
+        state.mask_options_changed.connect(self._draw)
         state.effective_changed.connect(self._refresh)
         state.guidance_options_changed.connect(self._refresh)
         self._theme.changed.connect(self._draw)
@@ -172,7 +173,7 @@ class InputPanel(QWidget):
             self._look = look
             self._draw()
 
-    def _draw(self) -> None:
+    def _draw(self, *_: object) -> None:
         look = self._look
         if look is None:
             return

@@ -35,6 +35,10 @@ VEIL_COLOURS = ("#ff5a36", "#2fd07c", "#3fa9ff", "#e152e0", "#ffd23f")
 
 # The path of a picture, and how often another program has changed it.
 _Edition = tuple[str, int]
+# A mask's edition, and True if it is read with painted and kept parts exchanged.
+_Mask = tuple[_Edition, bool]
+# The fields of the form that are shown.
+_SHOWN = frozenset({"inputs", "mask_options", "convention"})
 
 
 class _Start(msgspec.Struct, frozen=True):
@@ -60,7 +64,7 @@ class PaintPanel(QWidget):
         self._size = QSize()
         # Picture and mask that are shown, or are read.
         self._start: _Edition | None = None
-        self._mask: _Edition | None = None
+        self._mask: _Mask | None = None
         # Of the mask that the form has, or gets next.
         self._told = -1
         self._colour = session.memory.layout.veil % len(VEIL_COLOURS)
@@ -85,10 +89,8 @@ class PaintPanel(QWidget):
         bar.done.clicked.connect(self._end)
         self._session.painting.kept.connect(self._on_kept)
         self._session.view.painting_changed.connect(self._follow)
-        self._form.inputs_changed.connect(self._follow)
         self._session.edited.changed.connect(self._follow)
-        self._form.mask_options_changed.connect(self._follow)
-        self._form.convention_changed.connect(self._follow)
+        self._form.changed.connect(self._on_form)
         self._form.effective_changed.connect(self._frame_part)
 
     # --- commands ---
@@ -113,9 +115,14 @@ class PaintPanel(QWidget):
 
     # --- from the form ---
 
+    def _on_form(self, names: frozenset[str]) -> None:
+        if names & _SHOWN:
+            self._follow()
+
     def _follow(self, *_: object) -> None:
         """Show what the form says, if it is shown: start picture, mask and margins."""
-        start, mask = (self._edition(role) for role in (InputRole.INIT, InputRole.MASK))
+        start, painted = (self._edition(role) for role in (InputRole.INIT, InputRole.MASK))
+        mask = None if painted is None else (painted, self._form.mask_options.inverted)
         if start is None:
             self._forget()
         if start is None or not self._session.view.painting:
@@ -175,18 +182,15 @@ class PaintPanel(QWidget):
         part = part_around(painted, options.padding, self._size.toTuple(), size)
         self.view.show_part(QRect(QPoint(*part[:2]), QSize(part[2] - part[0], part[3] - part[1])))
 
-    def _read_start(self, start: _Edition, mask: _Edition | None) -> None:
+    def _read_start(self, start: _Edition, mask: _Mask | None) -> None:
         self._start, self._mask = start, mask
-        is_inverted = self._form.mask_options.inverted
 
         def read() -> _Start:
             picture = read_whole(start[0])
             size = picture.image.size()
             if max(size.toTuple()) > _LONGEST:
                 size.scale(_LONGEST, _LONGEST, Qt.AspectRatioMode.KeepAspectRatio)
-            return _Start(
-                picture, make_levels(picture.image), _read_mask(mask, size, turned=is_inverted)
-            )
+            return _Start(picture, make_levels(picture.image), _read_mask(mask, size))
 
         def show(read: _Start) -> None:
             if start == self._start:
@@ -228,17 +232,16 @@ class PaintPanel(QWidget):
         self.view.show_start(read.levels, self._size)
         self.refresh_actions()
 
-    def _read_other_mask(self, mask: _Edition | None) -> None:
+    def _read_other_mask(self, mask: _Mask | None) -> None:
         """Show a mask that came from elsewhere; it can be undone like any stroke."""
-        self._mask = mask
-        size, is_inverted = self.layer.mask.size(), self._form.mask_options.inverted
+        self._mask, size = mask, self.layer.mask.size()
 
         def show(read: QImage) -> None:
             if mask == self._mask and read.size() == self.layer.mask.size():
                 self._told = read.cacheKey()
                 self.layer.replace(read)
 
-        self._session.background.run(lambda: _read_mask(mask, size, turned=is_inverted), show)
+        self._session.background.run(lambda: _read_mask(mask, size), show)
 
     # --- into the form ---
 
@@ -258,7 +261,7 @@ class PaintPanel(QWidget):
         self.refresh_actions()
 
     def _on_kept(self, path: str) -> None:
-        self._mask = path, self._session.edited.edition(path)
+        self._mask = (path, self._session.edited.edition(path)), False
 
     def refresh_actions(self) -> None:
         """Offer to undo, redo and clear where there is something to."""
@@ -356,9 +359,13 @@ _ACTS: dict[ActionName, Callable[[PaintPanel], None]] = {
 }
 
 
-def _read_mask(read: _Edition | None, size: QSize, *, turned: bool) -> QImage:
+def _read_mask(wanted: _Mask | None, size: QSize) -> QImage:
     """Read a mask in a size; one that keeps everything if there is none, or it cannot be read."""
-    mask = None if read is None or size.isEmpty() else read_mask(read[0], size)
+    nothing = empty_mask(size.expandedTo(QSize(1, 1)))
+    if wanted is None or size.isEmpty():
+        return nothing
+    (path, _), is_inverted = wanted
+    mask = read_mask(path, size)
     if mask is None:
-        return empty_mask(size.expandedTo(QSize(1, 1)))
-    return inverted(mask) if turned else mask
+        return nothing
+    return inverted(mask) if is_inverted else mask
