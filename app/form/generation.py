@@ -12,6 +12,7 @@ from app.form.fields import CONTROLS, PICTURE_CONTROLS, Extras, Form, FormFields
 from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS
 from app.form.references import references_in, sent_inputs
 from app.form.used_layers import used_layers
+from app.form.used_passes import used_passes
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
@@ -312,6 +313,7 @@ class GenerationState(FormFields):
         values["schedule_options"] = schedule_options_of(effective.schedule, self.schedule_options)
         values["loras"] = self.used_loras
         values["inputs"] = sent_inputs(self.inputs, self.suggestions)
+        values["second_passes"] = used_passes(self)
         for kind in (CONTROL_LAYERS, IMAGE_PROMPTS):
             files = self.layer_files.get(kind.field, {})
             values[kind.field] = used_layers(kind, values[kind.field], files)

@@ -84,6 +84,26 @@ def test_a_pass_is_added_removed_and_put_back(desk: Desk) -> None:
     assert passes(desk) == (SecondPass(),)
 
 
+def test_passes_wait_while_only_a_part_of_a_picture_is_painted(desk: Desk) -> None:
+    """The engine refuses them then."""
+    panel, form = desk.window.form.second_passes, desk.session.generation
+    panel.add.click()
+    form.start_from("/pictures/photo.png", 512, 512)
+    assert passes(desk) == (SecondPass(),)
+    assert not panel.left_out.isVisible()
+    form.paint_within("/pictures/mask.png")
+    assert passes(desk) == ()
+    assert panel.left_out.isVisible()
+    form.paint_within(None)
+    assert passes(desk) == (SecondPass(),)
+    form.grow((64, 0, 0, 0), 512, 512)
+    assert passes(desk) == ()
+    assert form.second_passes == (SecondPass(),)
+    desk.session.changes.start_anew()
+    assert passes(desk) == (SecondPass(),)
+    assert not panel.left_out.isVisible()
+
+
 def type_scale(desk: Desk, at: int, keys: str) -> None:
     """Type into the field of a pass's factor, and do not leave it."""
     field = card(desk, at).scale.field

@@ -5,11 +5,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.form.generation import EFFECTIVE_FIELDS
+from app.form.used_passes import used_passes
 from app.session import Session
 from engine.api.features import OptionalSetting
 from engine.api.second_passes import SecondPass, needs_file
 from ui.panels.card_list import CardList
 from ui.theme.theme import Theme
+from ui.widgets.labels import plain_label
 
 if TYPE_CHECKING:
     from ui.panels.second_pass_card import SecondPassCard
@@ -23,6 +25,12 @@ class SecondPassPanel(CardList["SecondPassCard"]):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self.heading.setText(self.tr("Enlarge and redraw"))
+        self.left_out = plain_label(
+            self.tr("Left out while a part of a picture is painted: enlarge the result."),
+            "note",
+            wrap=True,
+        )
+        self.put_below(self.left_out)
         self._session, self._theme, self._state = session, theme, session.generation
         self.add.clicked.connect(self._on_add)
         self._state.changed.connect(self._on_form)
@@ -50,6 +58,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         if self.cards:
             self._show_passes(passes)
         self.heading.setVisible(bool(passes))
+        self.left_out.setVisible(bool(passes) and not used_passes(self._state))
         self.add.setVisible(self._session.second_pass.has_room)
         self.add.setText(
             self.tr("Enlarge it once more…")
