@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import compress
+from itertools import chain, compress
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -210,6 +210,8 @@ class Browser(QWidget):
         else:
             kept, number = set(wanted or self.chosen[:_MOST_KEPT]), self.current
             current = self.model.ids[number] if number is not None else None
+            if is_same and number is not None and current not in found.ids:
+                current = self._neighbour(number, found.ids)
             current = wanted[0] if wanted else current
             top = self.grid.top_id() if not wanted else None
             today = datetime.now().astimezone().date()
@@ -226,8 +228,14 @@ class Browser(QWidget):
         if self._sought is not None:
             self.seek(self._sought)
 
+    def _neighbour(self, number: int, left: Sequence[int]) -> int | None:
+        """Return the id of the picture after a place that is left, else of the one before."""
+        there, ids = set(left), self.model.ids
+        around = chain(ids[number + 1 :], reversed(ids[:number]))
+        return next(filter(there.__contains__, around), None)
+
     def _choose_again(self, kept: set[int], current: int | None, number: int | None) -> None:
-        """Choose pictures by id; if all are gone, the one in the place of the current one.
+        """Choose pictures by id; if all are gone, the current one, or the one in its place.
 
         Without a place, as after another search, the first one is chosen: its details are seen.
         """
@@ -239,7 +247,7 @@ class Browser(QWidget):
             index = self.model.index(row)
             selection.select(index, index)
         at = self.model.number_of(current) if current is not None else None
-        if selection.isEmpty() or at is None:
+        if at is None or (number is None and selection.isEmpty()):
             at = min(number or 0, self.count - 1)
         model = self.grid.selectionModel()
         if selection.isEmpty() and (kept or number is None):

@@ -513,6 +513,23 @@ def test_rejecting_in_the_viewer_goes_on_to_the_next(shown: Shown) -> None:
     assert shown.page.viewer.name.text() == following
 
 
+def test_the_picture_after_one_that_is_gone_is_next_also_where_a_new_one_came(
+    shown: Shown,
+) -> None:
+    # Once that in its place, which was the one before.
+    shown.choose("a green tree")
+    index = shown.session.gallery_index
+    shown.desk.window.places.open(Place.CREATE)
+    gone, new = str(shown.folder / "2.png"), shown.folder / "9.png"
+    write_picture(new, "a grey whale")
+    Path(gone).unlink()
+    shown.desk.wait(lambda: index.id_of(gone) is None and index.id_of(str(new)) is not None)
+    shown.desk.window.places.open(Place.GALLERY)
+    shown.desk.wait(lambda: shown.prompts()[0] == "a grey whale")
+    (chosen,) = index.rows(shown.browser.chosen)
+    assert chosen.prompt == "a blue boat"
+
+
 def test_trashing_the_last_picture_leaves_the_viewer(shown: Shown) -> None:
     shown.browser.search.words.setText("boat")
     shown.wait_for(1)
