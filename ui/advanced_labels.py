@@ -18,12 +18,14 @@ from engine.api.values import ConventionName
 from ui.checkpoint_labels import part_label
 from ui.labels import short_number, size_label, steps_label
 from ui.method_labels import method_name, tool_label
+from ui.option_labels import option_name
 
 translate = QCoreApplication.translate
 
 # What has a card of its own in the form, and a line of its own in a picture's details.
 _BESIDE = ("second_passes",)
 _SUMMARISED = tuple(name for name in OPTIONS if name not in _BESIDE)
+_NAMED = frozenset(option for options in GROUPS.values() for option in options)
 _LIMITS = ("memory_limit_bytes", "device_memory_limit_bytes")
 _MACHINE = ("backend", "precision", *_LIMITS, "lora_mode")
 
@@ -36,8 +38,8 @@ def advanced_summary(form: GenerationState) -> str:
 
 
 def options_summary(request: GenerateRequest) -> str:
-    """Return a request's options that differ from the defaults; empty if none does."""
-    return " · ".join(_summaries(request, _fields(_SUMMARISED)))
+    """Return all of a request's options that differ from the defaults; empty if none does."""
+    return " · ".join(_all_options(request, _fields(_SUMMARISED)))
 
 
 def group_summary(form: GenerationState, group: OptionGroup) -> str:
@@ -97,11 +99,30 @@ def _summaries(value: object, fields: Iterable[RequestField]) -> Iterator[str]:
         if part == field.default or (part is False and field.default is None):
             continue
         if field.summary:
-            names = [name for _, name, _, _ in Formatter().parse(field.summary) if name]
-            shown = {name: _shown(getattr(value, name)) for name in names}
-            yield translate("labels", field.summary).format(**shown)
+            yield _summary(value, field)
         elif isinstance(part, msgspec.Struct):
             yield from _summaries(part, fields_of(type(part)).values())
+
+
+def _all_options(value: object, fields: Iterable[RequestField], group: str = "") -> Iterator[str]:
+    """Yield each value that is not its default: its summary, or the name of its row with it."""
+    for field in fields:
+        part = getattr(value, field.name)
+        if part == field.default or (part is False and field.default is None):
+            continue
+        option = f"{group}{field.name}"
+        if isinstance(part, msgspec.Struct):
+            yield from _all_options(part, fields_of(type(part)).values(), f"{option}.")
+        elif field.summary:
+            yield _summary(value, field)
+        elif option in _NAMED:
+            yield f"{option_name(option)} {_shown(part)}"
+
+
+def _summary(value: object, field: RequestField) -> str:
+    names = [name for _, name, _, _ in Formatter().parse(field.summary) if name]
+    shown = {name: _shown(getattr(value, name)) for name in names}
+    return translate("labels", field.summary).format(**shown)
 
 
 def _shown(value: object) -> str:

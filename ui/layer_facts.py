@@ -6,16 +6,32 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.layer_kinds import file_name
-from engine.api.control import ControlLayer, ControlMode
-from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.control import ControlLayer, ControlMode, ControlResize
+from engine.api.fields import fields_of
+from engine.api.image_prompts import (
+    AdapterBlocks,
+    AdapterScaling,
+    ImagePrompt,
+    PictureCombination,
+)
 from engine.api.masks import MaskOptions
-from engine.api.preprocessors import PREPROCESSORS
+from engine.api.preprocessors import MapOptions, name_of
 from engine.api.request import GenerateRequest
-from engine.api.second_passes import SecondPass
+from engine.api.second_passes import Resampling, SecondPass
 from engine.api.values import InputRole
-from ui.choice_labels import choice_label
+from ui.choice_labels import automatic, choice_label
 from ui.labels import short_number, size_label, steps_label
-from ui.layer_labels import blocks_words, mode_words, preprocessor_title
+from ui.layer_labels import (
+    blocks_words,
+    combination_words,
+    control_kind_name,
+    map_option_words,
+    mode_words,
+    preprocessor_title,
+    resize_words,
+    scaling_words,
+)
+from ui.method_labels import method_name
 from ui.second_pass_labels import upscaler_words
 
 translate = QCoreApplication.translate
@@ -71,16 +87,25 @@ def _mask(options: MaskOptions) -> Iterator[str]:
 def _control(layer: ControlLayer) -> Iterator[str]:
     yield _stem(layer.network)
     if layer.preprocessor is not None:
-        kind = type(layer.preprocessor)
-        name = next(
-            name for name, preprocessor in PREPROCESSORS.items() if preprocessor.options is kind
-        )
-        yield preprocessor_title(name)
+        yield preprocessor_title(name_of(layer.preprocessor))
+        yield from _map_options(layer.preprocessor)
+        yield _stem(layer.preprocessor_weights)
+    if layer.kind is not None:
+        yield control_kind_name(layer.kind)
     yield Path(layer.image).name
     yield from _strength(layer.weight, layer.range)
     if layer.mode is not ControlMode.BALANCED:
         yield mode_words(layer.mode)[0]
+    if layer.resize is not ControlResize.CROP:
+        yield resize_words(layer.resize)[0]
     yield _masked(layer.mask)
+
+
+def _map_options(options: MapOptions) -> Iterator[str]:
+    for name, field in fields_of(type(options)).items():
+        value = getattr(options, name)
+        if value != field.default:
+            yield f"{map_option_words(field)[0]} {_value(value)}"
 
 
 def _image_prompt(prompt: ImagePrompt) -> Iterator[str]:
@@ -89,6 +114,11 @@ def _image_prompt(prompt: ImagePrompt) -> Iterator[str]:
     yield from _strength(prompt.weight, prompt.range)
     if prompt.blocks is not AdapterBlocks.ALL:
         yield blocks_words(prompt.blocks)[0]
+    if prompt.scaling is not AdapterScaling.VALUES:
+        yield scaling_words(prompt.scaling)[0]
+    if prompt.combination is not PictureCombination.CONCAT:
+        yield combination_words(prompt.combination)[0]
+    yield _stem(prompt.encoder)
     yield _masked(prompt.mask)
 
 
@@ -99,16 +129,39 @@ def _pass(second: SecondPass) -> Iterator[str]:
         factor = QLocale().toString(second.scale, "g", 6)
         yield translate("facts", "{factor} times").format(factor=factor)
     yield upscaler_words(second.upscaler)[0]
+    if second.resampling is not Resampling.LANCZOS:
+        yield upscaler_words(second.resampling)[0]
     yield translate("facts", "strength {n}").format(n=short_number(second.strength, 4))
     if second.steps is not None:
         yield steps_label(second.steps)
+    yield from (method_name(way) for way in (second.sampler, second.schedule) if way is not None)
     yield _stem(second.checkpoint)
     if second.tile is not None:
         yield translate("facts", "in tiles of {n}").format(n=second.tile)
+    for label, value in (
+        (translate("facts", "Guidance"), second.guidance),
+        (translate("facts", "Seed"), second.seed),
+        (translate("facts", "Prompt"), second.prompt),
+        (translate("facts", "Negative prompt"), second.negative_prompt),
+    ):
+        if value is not None:
+            yield f"{label}: {_value(value)}"
 
 
 def _stem(file: str | None) -> str:
     return Path(file_name(file)).stem if file else ""
+
+
+def _value(value: object) -> str:
+    match value:
+        case None:
+            return automatic()
+        case bool():
+            return choice_label(value)
+        case float():
+            return short_number(value, 4)
+        case _:
+            return str(value)
 
 
 def _strength(weight: float, span: tuple[float, float]) -> Iterator[str]:

@@ -6,11 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.decoding import picture_size
 from app.form.kept_settings import settings_of
 from app.paths import starter_checkpoint
+from engine.api.conventions import convention_of
 from engine.api.lora import LoraReport
 from engine.api.record import GenerationRecord
 from engine.api.request import GenerateRequest
@@ -20,7 +22,7 @@ from engine.errors import EngineError
 from ui.advanced_labels import options_summary
 from ui.job_labels import upscaler_name
 from ui.labels import duration, file_size, size_label, when
-from ui.method_labels import method_name, tool_label
+from ui.method_labels import adjustments, method_name, tool_label
 
 if TYPE_CHECKING:
     from engine.metadata.readers import ImportedRequest
@@ -143,6 +145,8 @@ def _made_by(imported: "ImportedRequest") -> Iterator[tuple[str, str]]:
     yield translate("facts", "Model"), model_name(imported)
     if record is not None and record.checkpoint_sha256 is not None:
         yield translate("facts", "Model hash"), record.checkpoint_sha256[:_HASH_DIGITS]
+    stated = filter(None, msgspec.structs.astuple(request.override))
+    yield translate("facts", "Model stated as"), ", ".join(stated)
     yield from _method(request)
     yield from _from_picture(request)
     if record is not None:
@@ -150,10 +154,14 @@ def _made_by(imported: "ImportedRequest") -> Iterator[tuple[str, str]]:
         names = ", ".join(report.name for report in record.embeddings)
         yield translate("facts", "Embeddings"), names
     else:
-        files = (f"{bare_name(lora.file)} {_number(lora.strength)}" for lora in request.loras)
+        loras = (lora for lora in request.loras if lora.enabled)
+        files = (_strengths(bare_name(lora.file), *lora.strengths) for lora in loras)
         yield translate("facts", "LoRAs"), "\n".join(files)
     if request.refiner is not None and request.refiner.checkpoint:
-        yield translate("facts", "Refiner"), bare_name(request.refiner.checkpoint)
+        start = QLocale().toString(round(100 * request.refiner.switch_at))
+        begun = translate("facts", "{refiner}, from {start} % of the steps")
+        name = bare_name(request.refiner.checkpoint)
+        yield translate("facts", "Refiner"), begun.format(refiner=name, start=start)
     yield translate("facts", "Second passes"), layer_facts.second_pass_lines(request)
     yield translate("facts", "Options"), options_summary(settings_of(request))
     yield from _made_with(imported.tool, request, record)
@@ -171,6 +179,9 @@ def _method(request: GenerateRequest) -> Iterator[tuple[str, str]]:
         yield translate("facts", "Schedule"), method_name(request.schedule)
     if request.guidance is not None:
         yield translate("facts", "Guidance"), _number(request.guidance)
+    if request.guidance_options.image_guidance is not None:
+        number = _number(request.guidance_options.image_guidance)
+        yield translate("facts", "Image guidance"), number
     if request.seed is not None:
         # Without separators of groups: it is copied into fields.
         yield translate("facts", "Seed"), str(request.seed)
@@ -194,10 +205,19 @@ def _from_picture(request: GenerateRequest) -> Iterator[tuple[str, str]]:
 
 
 def _lora(report: LoraReport) -> str:
-    line = f"{report.name} {_number(report.strength)}"
+    line = _strengths(report.name, report.strength, report.text_strength)
+    points = (f"{_number(strength)} @ {_number(at)}" for strength, at in report.points)
+    line = ", ".join(filter(None, (line, *points, report.blocks)))
     if report.path is None:
         line = translate("facts", "{lora}, not found").format(lora=line)
     return line
+
+
+def _strengths(name: str, strength: float, text: float) -> str:
+    line = f"{name} {_number(strength)}"
+    if text == strength:
+        return line
+    return translate("facts", "{lora}, {n} on the text").format(lora=line, n=_number(text))
 
 
 def _made_with(
@@ -207,7 +227,8 @@ def _made_with(
         yield translate("facts", "Made with"), tool
         return
     yield translate("facts", "Made with"), f"{tool} {record.safelight}"
-    yield translate("facts", "Results as in"), tool_label(request.convention)
+    habits = adjustments(convention_of(request.convention))
+    yield translate("facts", "Results as in"), ", ".join((tool_label(request.convention), *habits))
     runtime, precision = runtime_title(record.request.backend), record.request.precision.value
     yield translate("facts", "Device"), f"{record.device} · {runtime} · {precision}"
 

@@ -44,16 +44,18 @@ class LoraChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # False if the LoRA is kept in the list of the form without being used.
     enabled: bool = True
 
+    @property
+    def strengths(self) -> tuple[float, float]:
+        """The strengths for the denoiser and for the text encoders."""
+        text = self.strength if self.text_strength is None else self.text_strength
+        return self.strength, text
+
     def __str__(self) -> str:
         """Return the file's name and the strengths, as in "style 0.8"."""
         name = PureWindowsPath(self.file.replace("/", "\\")).name
-        return " ".join([name.removesuffix(".safetensors"), *self._strengths()])
-
-    def _strengths(self) -> tuple[str, ...]:
-        text = self.strength if self.text_strength is None else self.text_strength
-        if text == self.strength:
-            return (f"{self.strength:.4g}",)
-        return (f"{self.strength:.4g}", f"(text {text:.4g})")
+        own, text = self.strengths
+        more = () if text == own else (f"(text {text:.4g})",)
+        return " ".join([name.removesuffix(".safetensors"), f"{own:.4g}", *more])
 
 
 class LoraHash(msgspec.Struct, frozen=True, kw_only=True):

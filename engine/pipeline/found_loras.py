@@ -100,8 +100,8 @@ def _with_path(choice: LoraChoice, lookup: LoraLookup) -> LoraChoice:
 
 def use_of(choice: LoraChoice) -> LoraUse:
     """Return the strengths of a LoRA in a request's list."""
-    text = choice.strength if choice.text_strength is None else choice.text_strength
-    return LoraUse(choice.file, (choice.strength,), text)
+    strength, text = choice.strengths
+    return LoraUse(choice.file, (strength,), text)
 
 
 def _plain(name: str) -> str:

@@ -4079,6 +4079,10 @@
    <source>Enlarge: redraw the picture larger (hires fix)…</source>
    <translation>Vergrößern: das Bild größer neu malen (Hires-Fix)…</translation>
   </message>
+  <message>
+   <source>Left out while a part of a picture is painted: enlarge the result.</source>
+   <translation>Wird ausgelassen, solange ein Teil eines Bildes gemalt wird: Vergrößern Sie das Ergebnis.</translation>
+  </message>
  </context>
  <context>
   <name>SectionHead</name>
@@ -11135,6 +11139,10 @@
    <translation>Guidance</translation>
   </message>
   <message>
+   <source>Image guidance</source>
+   <translation>Bild-Guidance</translation>
+  </message>
+  <message>
    <source>Image prompts</source>
    <translation>Bild-Prompts</translation>
   </message>
@@ -11161,6 +11169,10 @@
   <message>
    <source>Model hash</source>
    <translation>Modell-Hash</translation>
+  </message>
+  <message>
+   <source>Model stated as</source>
+   <translation>Modell angegeben als</translation>
   </message>
   <message>
    <source>Negative prompt</source>
@@ -11303,8 +11315,16 @@
    <translation>{lora}, nicht gefunden</translation>
   </message>
   <message>
+   <source>{lora}, {n} on the text</source>
+   <translation>{lora}, {n} auf den Text</translation>
+  </message>
+  <message>
    <source>{pictures} of {n} that are chosen</source>
    <translation>{pictures} von {n} gewählten</translation>
+  </message>
+  <message>
+   <source>{refiner}, from {start} % of the steps</source>
+   <translation>{refiner}, ab {start} % der Schritte</translation>
   </message>
  </context>
  <context>
