@@ -206,7 +206,7 @@ def drawn_with(path: Path, models: str) -> Path:
     return path
 
 
-def test_what_a_person_declared_of_a_model_stays_with_settings_of_other_tools(
+def test_declarations_of_a_model_stay_with_settings_of_other_tools(
     staged: Staged, picture: Path, tmp_path: Path
 ) -> None:
     session, form = staged.session, staged.session.generation
