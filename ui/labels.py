@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from app.form.generation import SizeFit, size_fit
+from app.form.sizes import SizeFit, size_fit
 from app.form.starter_words import UnknownWord
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.notices.wording import worded

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from app.background import Background
-from app.form.generation import smaller_size
+from app.form.sizes import smaller_size
 from app.library.kept_pictures import move_picture
 from app.notices.kinds import KINDS
 from app.notices.notices import Notice, NoticeState

@@ -1,6 +1,5 @@
 """The form's values, and the suggestions that fill the choices left open."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,12 @@ from app.field import Field
 from app.form.fields import CONTROLS, PICTURE_CONTROLS, Extras, Form, FormFields
 from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS
 from app.form.references import references_in, sent_inputs
+from app.form.sizes import fitting_size, whole_side
 from app.form.used_layers import used_layers
 from app.form.used_passes import used_passes
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
-from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.lora import LoraChoice
 from engine.api.masks import Margins, default_strength
 from engine.api.methods import sampler_options_of, schedule_options_of
@@ -25,16 +24,6 @@ from engine.api.values import InputRole, SamplerName, ScheduleName
 
 # Of a prompt. Laying out a longer one would freeze the window, and no network reads it.
 MOST_CHARACTERS = 10_000
-# Pixels a side of a latent's cell in every checkpoint; sides are multiples of it.
-CELL = 8
-# Smaller sizes are multiples of this, which all networks take.
-_STEP = 64
-# The factor by which a picture's sides may exceed those that a checkpoint was trained for.
-_LARGER = 1.5
-# The factor by which they may fall short of them.
-_SMALLER = 1.5
-# The largest ratio of a picture's sides: wider than a cinema screen.
-_LONGEST = 2.5
 
 
 class Suggestions(msgspec.Struct, frozen=True):
@@ -175,14 +164,21 @@ class GenerationState(FormFields):
             suggestions.settings[0],
         )
         return EffectiveSettings(
-            width=suggestions.side if self.width is None else self.width,
-            height=suggestions.side if self.height is None else self.height,
+            width=self._side(self.width),
+            height=self._side(self.height),
             steps=suggested.steps if self.steps is None else self.steps,
             guidance=suggested.guidance if self.guidance is None else self.guidance,
             sampler=wanted,
             schedule=self.schedule or suggested.schedule,
             strength=self._default_strength if self.strength is None else self.strength,
         )
+
+    def _side(self, given: int | None) -> int:
+        """Return a side in pixels: the checkpoint's own, or the given one as that takes it."""
+        known = self.suggestions
+        if given is None or known.is_guess:
+            return known.side if given is None else given
+        return whole_side(given, known.features.size_multiple)
 
     @property
     def sees_negative(self) -> bool:
@@ -255,7 +251,8 @@ class GenerationState(FormFields):
 
     def size_to_start_from(self, width: int, height: int) -> tuple[int, int]:
         """Return the size of a picture that is made from a start picture of this size."""
-        return fitting_size(width, height, self.suggestions.side)
+        known = self.suggestions
+        return fitting_size(width, height, known.side, known.features.size_multiple)
 
     def start_anew(self) -> None:
         """Start from noise again, in the checkpoint's own size."""
@@ -303,6 +300,7 @@ class GenerationState(FormFields):
         """Return the form's values as a request. An unlocked seed becomes None."""
         effective = self.effective
         values: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
+        values |= {name: getattr(effective, name) for name in SIZE if values[name] is not None}
         values["checkpoint"] = str(self.checkpoint)
         values["seed"] = self.seed if self.seed_locked else None
         values["override"] = self.declaration.override
@@ -351,50 +349,3 @@ class GenerationState(FormFields):
     def _on_changed(self, names: frozenset[str]) -> None:
         if names & EFFECTIVE_FIELDS:
             self.effective_changed.emit()
-
-
-def fitting_size(width: int, height: int, side: int) -> tuple[int, int]:
-    """Return a size in a picture's shape that a checkpoint trained on `side` pixels draws well.
-
-    The picture's own size is kept if it suits. Checkpoints repeat themselves in pictures that are
-    much larger than those they were trained on.
-    """
-    area, most = width * height, (_LARGER * side) ** 2
-    scale = 1.0 if side**2 / _LARGER <= area <= most else side / area**0.5
-    return _whole(width * scale), _whole(height * scale)
-
-
-def smaller_size(width: int, height: int) -> tuple[int, int] | None:
-    """Return the next smaller size in this shape, about half the area; None if there is none."""
-    sides = tuple(max(MIN_SIDE, side * 3 // 4 // _STEP * _STEP) for side in (width, height))
-    return None if sides == (width, height) else (sides[0], sides[1])
-
-
-class SizeFit(StrEnum):
-    """A size compared with the one that a checkpoint was trained for."""
-
-    GOOD = "good"
-    LARGER = "larger"
-    SMALLER = "smaller"
-    LONGER = "longer"
-    # A side is longer than the longest that is drawn well.
-    BEYOND = "beyond"
-
-
-def size_fit(width: int, height: int, side: int, longest_side: int | None = None) -> SizeFit:
-    """Compare a size with that of a checkpoint trained on `side` by `side` pixels.
-
-    `longest_side` is the longest that it draws well, where that is known.
-    """
-    area = width * height
-    if longest_side is not None and max(width, height) > longest_side:
-        return SizeFit.BEYOND
-    if area > (_LARGER * side) ** 2:
-        return SizeFit.LARGER
-    if area < (side / _SMALLER) ** 2:
-        return SizeFit.SMALLER
-    return SizeFit.LONGER if max(width, height) > _LONGEST * min(width, height) else SizeFit.GOOD
-
-
-def _whole(side: float) -> int:
-    return min(max(round(side / CELL) * CELL, MIN_SIDE), MAX_SIDE)

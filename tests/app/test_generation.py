@@ -11,9 +11,10 @@ from app.form.generation import (
     COMMON_SUGGESTIONS,
     STARTER_SUGGESTIONS,
     GenerationState,
-    fitting_size,
+    Suggestions,
 )
 from app.form.kept_settings import settings_of
+from app.form.sizes import fitting_size
 from app.paths import starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.features import ConcatChannels, Features
@@ -163,6 +164,30 @@ def test_a_picture_to_start_from_gives_its_shape(
     size: tuple[int, int], side: int, fitted: tuple[int, int]
 ) -> None:
     assert fitting_size(*size, side) == fitted
+
+
+def flux() -> Suggestions:
+    """Return suggestions of a model whose sides are multiples of 16 pixels."""
+    return Suggestions(1024, STARTER_SUGGESTIONS.settings, Features(size_multiple=16))
+
+
+def test_a_size_is_one_that_the_model_takes() -> None:
+    form = state()
+    form.suggestions = flux()
+    # A photograph's shape in multiples of 8 is refused by Flux.1.
+    form.start_from("/pictures/photo.png", 4000, 3000)
+    assert (form.width, form.height) == (1184, 880)
+    # A size that was chosen before the model, or comes with a picture.
+    form.width, form.height = 1000, 1080
+    assert (form.effective.width, form.effective.height) == (992, 1088)
+    assert form.build_request().width == 992
+    assert form.build_request().height == 1088
+    form.width = None
+    assert form.build_request().width is None
+    # Another model takes it as it was.
+    form.suggestions = STARTER_SUGGESTIONS
+    form.width = 1000
+    assert form.build_request().width == 1000
 
 
 def test_strength_is_as_the_engine_takes_it() -> None:

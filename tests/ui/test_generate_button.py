@@ -8,7 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, size_fit
+from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS
+from app.form.sizes import size_fit
 from app.queue.drawing import Drawing
 from app.queue.pace import Pace
 from engine.api.second_passes import SecondPass

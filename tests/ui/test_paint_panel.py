@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 
 from app.form.options import set_option
 from app.queue.jobs import JobState
+from engine.api.features import Features
 from engine.api.masks import MaskOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.metadata.readers import read_request
@@ -488,6 +489,24 @@ def test_an_edge_that_is_dragged_grows_the_canvas(desk: Desk, photo: Path, name:
     assert (state.width, state.height) == (256, 192)
     QTest.keyClick(panel.view, Qt.Key.Key_Y, CONTROL)
     assert state.build_request().mask_options.expand == margins
+
+
+def test_a_canvas_grows_to_sizes_that_the_model_takes(desk: Desk, photo: Path) -> None:
+    panel, state = paint_on(desk, photo), desk.session.generation
+    features = Features(size_multiple=64)
+    state.suggestions = msgspec.structs.replace(state.suggestions, features=features)
+    QTest.keyClick(panel.view, Qt.Key.Key_G)
+    edge = place(panel, 1, 0.5)
+    drag(panel, edge, edge + QPoint(60, 0))
+    *_, right, _ = state.mask_options.expand
+    assert right > 0
+    assert right % 64 == 0
+    retype(panel.bar.margins[1], "61")
+    assert state.mask_options.expand == (0, 64, right, 0)
+    # The buttons of a field go as far.
+    panel.bar.margins[1].stepUp()
+    assert state.mask_options.expand == (0, 128, right, 0)
+    assert state.build_request().width == 256 + right
 
 
 def test_margins_are_typed_and_make_whole_cells(desk: Desk, photo: Path) -> None:

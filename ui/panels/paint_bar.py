@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.form.sizes import CELL
 from engine.api.fields import bounds_of
 from engine.api.limits import MAX_SIDE
 from engine.api.masks import Margins, MaskOptions
@@ -92,8 +93,13 @@ class PaintBar(QWidget):
             field.setValue(margin)
             field.blockSignals(False)
 
+    def use_multiple(self, pixels: int) -> None:
+        """Grow the canvas by steps of so many pixels."""
+        for field in self.margins:
+            field.setSingleStep(pixels)
+
     def _make_margins(self) -> tuple[WholeField, ...]:
-        fields = tuple(WholeField(0, MAX_SIDE, step=8) for _ in range(4))
+        fields = tuple(WholeField(0, MAX_SIDE, step=CELL) for _ in range(4))
         for field in fields:
             field.setFixedWidth(_FIELD_WIDTH)
             field.valueChanged.connect(self._on_margin)

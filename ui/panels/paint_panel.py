@@ -38,7 +38,7 @@ _Edition = tuple[str, int]
 # A mask's edition, and True if it is read with painted and kept parts exchanged.
 _Mask = tuple[_Edition, bool]
 # The fields of the form that are shown.
-_SHOWN = frozenset({"inputs", "mask_options", "convention"})
+_SHOWN = frozenset({"inputs", "mask_options", "convention", "suggestions"})
 
 
 class _Start(msgspec.Struct, frozen=True):
@@ -150,6 +150,8 @@ class PaintPanel(QWidget):
 
     def _show_options(self) -> None:
         options, blur = self._form.mask_options, self._blur
+        self.layer.multiple = self._form.suggestions.features.size_multiple
+        self.bar.use_multiple(self.layer.multiple)
         self.bar.feather.show_value(blur)
         self.bar.colour.show_colour(VEIL_COLOURS[self._colour])
         self.view.show_veil(VEIL_COLOURS[self._colour], blur)
@@ -283,13 +285,13 @@ class PaintPanel(QWidget):
 
     def _on_margins(self, wanted: Margins) -> None:
         left, top, right, bottom = wanted
-        width, height = self._size.toTuple()
+        (width, height), multiple = self._size.toTuple(), self.layer.multiple
         self.layer.grow(
             (
-                whole_margin(left, right, width),
-                whole_margin(top, bottom, height),
-                whole_margin(right, left, width),
-                whole_margin(bottom, top, height),
+                whole_margin(left, right, width, multiple),
+                whole_margin(top, bottom, height, multiple),
+                whole_margin(right, left, width, multiple),
+                whole_margin(bottom, top, height, multiple),
             )
         )
         self.bar.show_margins(self.layer.margins)

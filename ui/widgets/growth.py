@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 
-from app.form.generation import CELL
+from app.form.sizes import CELL
 from engine.api.limits import MAX_SIDE
 from engine.api.masks import Margins
 
@@ -34,17 +34,19 @@ class Handle:
         is_falling = self.across == self.down
         return Qt.CursorShape.SizeFDiagCursor if is_falling else Qt.CursorShape.SizeBDiagCursor
 
-    def dragged(self, margins: Margins, by: QPointF, picture: QSize) -> Margins:
-        """Return the margins after a drag by pixels of the picture; they make whole cells."""
+    def dragged(
+        self, margins: Margins, by: QPointF, picture: QSize, multiple: int = CELL
+    ) -> Margins:
+        """Return the margins after a drag by pixels of the picture, as `whole_margin` does."""
         left, top, right, bottom = margins
         if self.across < 0:
-            left = whole_margin(left - by.x(), right, picture.width())
+            left = whole_margin(left - by.x(), right, picture.width(), multiple)
         elif self.across > 0:
-            right = whole_margin(right + by.x(), left, picture.width())
+            right = whole_margin(right + by.x(), left, picture.width(), multiple)
         if self.down < 0:
-            top = whole_margin(top - by.y(), bottom, picture.height())
+            top = whole_margin(top - by.y(), bottom, picture.height(), multiple)
         elif self.down > 0:
-            bottom = whole_margin(bottom + by.y(), top, picture.height())
+            bottom = whole_margin(bottom + by.y(), top, picture.height(), multiple)
         return left, top, right, bottom
 
 
@@ -53,13 +55,16 @@ HANDLES = tuple(
 )
 
 
-def whole_margin(wanted: float, opposite: int, side: int) -> int:
-    """Return the margin nearest to the wanted one with which the canvas has whole cells."""
-    if wanted < CELL / 2:
+def whole_margin(wanted: float, opposite: int, side: int, multiple: int = CELL) -> int:
+    """Return the margin nearest to the wanted one with which a canvas's side is possible.
+
+    Possible are multiples of `multiple` pixels.
+    """
+    if wanted < multiple / 2:
         return 0
     most = max(MAX_SIDE - side - opposite, 0)
-    cells = round((side + opposite + wanted) / CELL) * CELL
-    return min(max(cells - side - opposite, 0), most)
+    whole = round((side + opposite + wanted) / multiple) * multiple
+    return min(max(whole - side - opposite, 0), most)
 
 
 def grown_size(picture: QSize, margins: Margins) -> QSize:

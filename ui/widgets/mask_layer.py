@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 
+from app.form.sizes import CELL
 from engine.api.masks import Margins
 from ui.masks import empty_mask, inverted, painted_box
 
@@ -40,6 +41,8 @@ class MaskLayer(QObject):
         super().__init__(parent)
         self.mask = QImage()
         self.margins = NO_MARGINS
+        # Sides of the canvas are multiples of so many pixels.
+        self.multiple = CELL
         self._done: list[_Edit] = []
         self._undone: list[_Edit] = []
         # The mask before the edit that is being made, and the part that it has touched.

@@ -220,8 +220,8 @@ class PaintView(ZoomView):
             self._lasso.append(place)
         elif self._drag is not None:
             handle, start = self._drag
-            by = (place - start) / self._per_pixel()
-            self.layer.margins = handle.dragged(self._laid_out, by, self._shape)
+            by, multiple = (place - start) / self._per_pixel(), self.layer.multiple
+            self.layer.margins = handle.dragged(self._laid_out, by, self._shape, multiple)
         elif self._dragged is not None:
             super().mouseMoveEvent(event)
         else:

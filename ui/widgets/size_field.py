@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.form.generation import CELL
+from app.form.sizes import CELL
 from engine.api.fields import bounds_of
 from engine.api.request import GenerateRequest
 from ui.labels import megapixels_label, size_label
