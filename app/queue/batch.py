@@ -24,8 +24,9 @@ class Batch(QObject):
         self._queue = queue
         self._name = ""
         self._jobs: dict[str, Job] = {}
-        # Paths of pictures, of any batch, that went to the trash.
+        # The paths of pictures, of any batch, in the trash; the jobs that left this one with them.
         self._trashed: set[str] = set()
+        self._left: dict[str, Job] = {}
         queue.job_added.connect(self._on_added)
         queue.job_changed.connect(self._on_changed)
         queue.job_removed.connect(self._on_removed)
@@ -33,12 +34,12 @@ class Batch(QObject):
     @property
     def jobs(self) -> tuple[Job, ...]:
         """All jobs of the batch."""
-        return tuple(job for job in self._jobs.values() if not self._is_trashed(job))
+        return tuple(self._jobs.values())
 
     @property
     def count(self) -> int:
         """The number of the batch's pictures."""
-        return len(self.jobs)
+        return len(self._jobs)
 
     @property
     def shown(self) -> tuple[Job, ...]:
@@ -50,25 +51,23 @@ class Batch(QObject):
 
     def number(self, job: str) -> int:
         """Return a job's place in the batch, counted from 1; 0 for a job of another batch."""
-        names = [shown.id for shown in self.jobs]
-        return names.index(job) + 1 if job in names else 0
+        return list(self._jobs).index(job) + 1 if job in self._jobs else 0
 
     def has_picture(self, path: str) -> bool:
         """Return True if a picture is of this batch."""
-        return any(path in job.images for job in self.jobs)
+        return any(path in job.images for job in self._jobs.values())
 
     def on_trashed(self, paths: Iterable[str]) -> None:
         """Leave out pictures that went to the trash."""
         self._trashed.update(paths)
+        self._take(self.jobs)
         self.changed.emit()
 
     def on_restored(self, paths: Iterable[str]) -> None:
         """Take pictures that came back from the trash."""
         self._trashed.difference_update(paths)
+        self._take(tuple(self._left.values()))
         self.changed.emit()
-
-    def _is_trashed(self, job: Job) -> bool:
-        return bool(job.images) and self._trashed.issuperset(job.images)
 
     def _on_added(self, job: Job) -> None:
         if batch_of(job.id) == self._name:
@@ -82,20 +81,29 @@ class Batch(QObject):
             self._trashed.difference_update(job.images)
         if job.state is JobState.RUNNING and name != self._name:
             self._name = name
-            jobs = (job for job in self._queue.jobs if batch_of(job.id) == name)
-            self._jobs = {job.id: job for job in jobs if not _has_left(job)}
+            self._jobs, self._left = {}, {}
+            self._take(other for other in self._queue.jobs if batch_of(other.id) == name)
         elif name != self._name:
             return
-        if not _has_left(job):
-            self._put(job)
-        elif self._jobs.pop(job.id, None) is None:
-            return
-        self.changed.emit()
+        was_there = job.id in self._jobs
+        self._take([job])
+        if was_there or job.id in self._jobs:
+            self.changed.emit()
 
-    def _put(self, job: Job) -> None:
-        """Take a job as it is now; one that had left the batch comes back to its place."""
-        is_back = job.id not in self._jobs
-        self._jobs[job.id] = job
+    def _take(self, jobs: Iterable[Job]) -> None:
+        """Take jobs as they are now; one that had left the batch comes back to its place."""
+        is_back = False
+        for job in jobs:
+            is_trashed = bool(job.images) and self._trashed.issuperset(job.images)
+            if is_trashed:
+                self._left[job.id] = job
+            else:
+                self._left.pop(job.id, None)
+            if is_trashed or (job.state is JobState.CANCELLED and not job.images):
+                self._jobs.pop(job.id, None)
+            else:
+                is_back = is_back or job.id not in self._jobs
+                self._jobs[job.id] = job
         if is_back:
             # Those that left the queue's list were over before all others.
             places = {other.id: place for place, other in enumerate(self._queue.jobs)}
@@ -107,7 +115,3 @@ class Batch(QObject):
         if job in self._jobs and not self._jobs[job].images:
             del self._jobs[job]
             self.changed.emit()
-
-
-def _has_left(job: Job) -> bool:
-    return job.state is JobState.CANCELLED and not job.images
