@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.background import Background
 from app.gallery.folders import FolderList
 from app.gallery.listing import without_nested
-from app.gallery.marks import MarkStore, changed_marks
+from app.gallery.marks import MarkStore, changed_marks, undone_marks
 from app.gallery.mirroring import Mirror
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.precedence import Precedence
@@ -268,8 +268,8 @@ class GalleryIndex(QObject):
         return self._change(ids, lambda marks: Marks(marks.rating, marks.favourite, is_rejected))
 
     def undo(self, marking: Marking) -> Marking:
-        """Give pictures the marks that they had before a change; return that change."""
-        return self._set(dict(marking.before))
+        """Take a change of marks back; what was marked otherwise since stays. Return the change."""
+        return Marking(()) if self._marks is None else self._set(undone_marks(self._marks, marking))
 
     def _change(self, ids: Sequence[int], change: Callable[[Marks], Marks]) -> Marking:
         identities = attempt(lambda: self._rows.identities(ids))

@@ -110,7 +110,7 @@ class MarkStore:
         for identity, mark in changed.items():
             self._marked[identity] = Marked(mark, now)
             self._writer.append(_entry(identity, self._marked[identity]))
-        return Marking(before)
+        return Marking(before, tuple(changed.values()))
 
     def close(self) -> None:
         """Write what was set, and end the thread."""
@@ -122,6 +122,23 @@ def changed_marks(
 ) -> dict[bytes, Marks]:
     """Return the marks of pictures after a change of each."""
     return {identity: change(store.of(identity)) for identity in identities}
+
+
+def undone_marks(store: MarkStore, marking: Marking) -> dict[bytes, Marks]:
+    """Return the marks without a change; what was marked otherwise since then stays."""
+    changes = zip(marking.before, marking.after, strict=True)
+    return {
+        identity: _without(store.of(identity), before, after)
+        for (identity, before), after in changes
+    }
+
+
+def _without(now: Marks, before: Marks, after: Marks) -> Marks:
+    values = {
+        name: getattr(before if getattr(now, name) == getattr(after, name) else now, name)
+        for name in Marks.__struct_fields__
+    }
+    return Marks(**values)
 
 
 def _entry(identity: bytes, marked: Marked) -> _Entry:

@@ -75,9 +75,10 @@ class GalleryRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Marking(msgspec.Struct, frozen=True):
-    """A change of marks that can be undone: the marks before it, by identity."""
+    """A change of marks that can be undone: the marks before it, by identity, and those after."""
 
     before: tuple[tuple[bytes, Marks], ...]
+    after: tuple[Marks, ...] = ()
 
     def __len__(self) -> int:
         return len(self.before)

@@ -196,6 +196,17 @@ def test_marks_hold_at_once_are_searched_and_undone(three: Opened) -> None:
     three.wait_for(query=GalleryQuery(least_rating=1))
 
 
+def test_marks_that_were_given_since_a_change_are_not_undone_with_it(three: Opened) -> None:
+    red, sea, cat = three.ids()
+    three.index.rate([cat], 1)
+    marking = three.index.rate([red, sea, cat], 2)
+    three.index.reject([red], True)
+    three.index.rate([sea], 5)
+    three.index.undo(marking)
+    rows = three.index.rows([red, sea, cat])
+    assert [(row.rating, row.rejected) for row in rows] == [(0, True), (5, False), (1, False)]
+
+
 def test_rejected_pictures_are_hidden_until_they_are_asked_for(three: Opened) -> None:
     red, *_ = three.ids()
     three.index.reject([red], True)
