@@ -68,12 +68,15 @@ def test_pins_are_versions_and_name_no_host() -> None:
 
 
 def test_the_app_bounds_its_requirements_at_both_ends() -> None:
-    operators = {each.name: {s.operator for s in each.specifier} for each in of_the_app()}
+    operators = {
+        requirement.name: {s.operator for s in requirement.specifier}
+        for requirement in of_the_app()
+    }
     assert {name: found for name, found in operators.items() if found != {">=", "<"}} == {}
 
 
 def test_the_app_imports_nothing_that_only_developers_install() -> None:
-    own = {canonicalize_name(each.name) for each in of_the_app()}
+    own = {canonicalize_name(requirement.name) for requirement in of_the_app()}
     distributions = packages_distributions()
     found = {
         (str(path.relative_to(ROOT)), name)

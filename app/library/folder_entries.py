@@ -28,7 +28,7 @@ def list_entries(folder: Path, patterns: Sequence[str]) -> tuple[FolderEntry, ..
     entries, broken links and what is neither a file nor a folder are left out. Raises OSError.
     """
     with os.scandir(folder) as entries:
-        found = [entry for each in entries if (entry := _entry(each, patterns)) is not None]
+        found = [entry for os_entry in entries if (entry := _entry(os_entry, patterns)) is not None]
     return tuple(sorted(found, key=lambda entry: (not entry.is_folder, _order(entry.name))))
 
 

@@ -158,23 +158,23 @@ def _budget(adapter: ctypes.c_void_p) -> tuple[int | None, int | None]:
 
 
 @contextmanager
-def _released(thing: ctypes.c_void_p) -> Generator[None]:
+def _released(reference: ctypes.c_void_p) -> Generator[None]:
     try:
         yield
     finally:
-        _method(thing, _RELEASE, ctypes.c_uint32)()
+        _method(reference, _RELEASE, ctypes.c_uint32)()
 
 
-def _method(thing: ctypes.c_void_p, place: int, result: Any, *arguments: Any) -> Any:
+def _method(reference: ctypes.c_void_p, place: int, result: Any, *arguments: Any) -> Any:
     """Return the COM method at position `place`; an out pointer may follow its arguments."""
-    table = ctypes.cast(thing, ctypes.POINTER(_Pointer))[0]
+    table = ctypes.cast(reference, ctypes.POINTER(_Pointer))[0]
     address = ctypes.cast(table, ctypes.POINTER(_Pointer))[place]
     # On 64-bit systems COM's calling convention is C's.
     shape = (_Pointer, *arguments)
 
     def call(*values: Any) -> Any:
         kinds = shape + (_Pointer,) * (len(values) - len(arguments))
-        return ctypes.CFUNCTYPE(result, *kinds)(address)(thing, *values)
+        return ctypes.CFUNCTYPE(result, *kinds)(address)(reference, *values)
 
     return call
 

@@ -67,7 +67,7 @@ class WeightBinding:
         Patched weights are not packed, so graphs of other LoRAs have other copies.
         """
         key = _key(self.network.weights.base, self.network.name, self.element)
-        if self.form and any(isinstance(one, PackedWeight) for one in self.used.values()):
+        if self.form and any(isinstance(weight, PackedWeight) for weight in self.used.values()):
             key += f"-{_packed(self.form)}"
         return self.copies.key_for(key, self.base.used)
 

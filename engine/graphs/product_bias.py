@@ -55,8 +55,8 @@ class ProductBias:
 
     def _by_head(self, numbers: Value) -> Value:
         g = self._g
-        each = g.op("Reshape", numbers, g.integers([0, -1, 1, 1]))
-        return g.op("Tile", each, g.integers([1, 1, self._heads, 1]))
+        scalars = g.op("Reshape", numbers, g.integers([0, -1, 1, 1]))
+        return g.op("Tile", scalars, g.integers([1, 1, self._heads, 1]))
 
     def _widened(self, x: Value, beside: Value) -> Value:
         g, heads, width = self._g, self._heads, self._head_width

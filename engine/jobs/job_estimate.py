@@ -58,10 +58,10 @@ def estimate_job(
     """Return the estimate of a job of `pictures` pictures; `runs` are those of the first one."""
     networks = {network.name: network for run in runs for network in run.networks}
     forecast = Forecast(estimates, compiler)
-    each = [run for run in runs if run.each and run.network is not None]
+    drawing = [run for run in runs if run.per_picture and run.network is not None]
     expected = [
         estimates.expect(forecast.running(run, run.network.precisions(precisions)[0]).work)
-        for run in each
+        for run in drawing
         if run.network is not None
     ]
     known = [seconds for seconds in expected if seconds is not None]

@@ -75,8 +75,10 @@ class _JobSizes:
             largest_text=max(texts, key=lambda encoder: encoder.packed),
             later=tuple(later),
             step_bytes=first.step_bytes,
-            vae_run_bytes=max(self._vae_run(each, None) for each in drawing),
-            vae_tile_bytes=max(self._vae_run(each, _longest_tile(each, tile)) for each in drawing),
+            vae_run_bytes=max(self._vae_run(pass_, None) for pass_ in drawing),
+            vae_tile_bytes=max(
+                self._vae_run(pass_, _longest_tile(pass_, tile)) for pass_ in drawing
+            ),
             tiles=tile is not None,
             enlarging_bytes=max(map(enlarging_bytes, read.second_runs, read.upscalers), default=0),
             preview_bytes=preview_bytes,
@@ -152,14 +154,16 @@ class _JobSizes:
         pixels a side, if that is given.
         """
         read, runs = self.read, self.read.job.checkpoints.runs
-        own = (each for each in read.passes if runs[each.run] is checkpoint)
-        decoded = [(each.request.height, each.request.width) for each in own]
+        own = (pass_ for pass_ in read.passes if runs[pass_.run] is checkpoint)
+        decoded = [(pass_.request.height, pass_.request.width) for pass_ in own]
         layers = read.controls
         follows = layers.reference or layers.own_map or None in self._embedding_networks
         encodes = read.to_encode.count > 0 or read.second_runs or follows
         encoded = [*decoded] if encodes else []
         if checkpoint is runs[0]:
-            encoded += [(one.shape[2], one.shape[3]) for one in read.references.pictures]
+            encoded += [
+                (picture.shape[2], picture.shape[3]) for picture in read.references.pictures
+            ]
         networks: list[Network] = []
         for sizes, is_decoded in ((decoded, True), (encoded, False)):
             if sizes:
@@ -260,7 +264,9 @@ class _JobSizes:
         compiler, found = self.compiler, list[ComponentBytes]()
         for component in components:
             weights = variants[0].weights_of(component)
-            every = [each.patches[component] for each in variants if component in each.patches]
+            every = [
+                variant.patches[component] for variant in variants if component in variant.patches
+            ]
             merged = (
                 compiler.patched_bytes(weights, patches.merged, precision) + patches.branch_bytes
                 for patches in every

@@ -215,7 +215,7 @@ class MemoryNeeds:
         ]
         if not way.together:
             return _BASE_BYTES + max(map(sum, (denoising, *before, *others)))
-        return _BASE_BYTES + max(self._at_once([one, *others]) for one in (denoising, *before))
+        return _BASE_BYTES + max(self._at_once([share, *others]) for share in (denoising, *before))
 
     def _at_once(self, shares: "Sequence[_Share]") -> int:
         """Return the bytes of networks that are all loaded, and run one after the other."""

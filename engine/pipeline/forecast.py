@@ -28,7 +28,7 @@ class PhaseEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A coming phase: `times` runs of a network, once in the job or for each picture (`each`).
+    """A coming phase: `times` runs of a network, once in the job or once for each picture.
 
     `beside` are networks that run in turns with it, one as often as it runs in a turn.
     """
@@ -36,7 +36,7 @@ class Run:
     phase: Phase
     network: Network | None = None
     times: float = 1.0
-    each: bool = False
+    per_picture: bool = False
     # The amount of work in each run, in latent cells; 1 where it does not depend on the size.
     size: float = 1.0
     beside: tuple[Network, ...] = ()
@@ -156,8 +156,8 @@ class Forecast:
         if self._place < 0:
             return None
         rest = self._seconds(self._present[self._place + 1 :])
-        each = self._seconds(self._following) if self._pictures_left else 0.0
-        return None if rest is None or each is None else rest + self._pictures_left * each
+        picture = self._seconds(self._following) if self._pictures_left else 0.0
+        return None if rest is None or picture is None else rest + self._pictures_left * picture
 
     def _seconds(self, phases: Sequence[PlannedPhase]) -> float | None:
         total = 0.0

@@ -174,7 +174,7 @@ class Generation:
         pictures, found = self._read.references.pictures, list[Latent]()
         for networks, picture in zip(self._plan.references, pictures, strict=True):
             encoded = self._autoencoder(networks).encode([picture])
-            found += [each.mean for each in encoded]
+            found += [latent.mean for latent in encoded]
         return tuple(found)
 
     def _encode_attended(self) -> None:

@@ -60,7 +60,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
     )
     attended = tuple(_attended(read, pass_, tile) for pass_ in read.passes)
     own_maps = tuple(_own_map(read, pass_, tile) for pass_ in read.passes)
-    encoding = (*references, *(each.vae for each in (*attended, *own_maps) if each))
+    encoding = (*references, *(follower.vae for follower in (*attended, *own_maps) if follower))
     runs = [run for vae in encoding for run in vae.encoding(1)]
     runs += _runs(read, vaes, enlargements, controls)
     return PicturePlan(
@@ -122,7 +122,7 @@ def _runs(
         yield replace(steps, beside=(*beside, writing) if writing else beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()
-    yield Run(Phase.SAVE, each=True, size=cells)
+    yield Run(Phase.SAVE, per_picture=True, size=cells)
 
 
 def _enlarging(second: SecondRun, vae: VaeNetworks, enlargement: Enlargement) -> Iterator[Run]:
@@ -132,8 +132,8 @@ def _enlarging(second: SecondRun, vae: VaeNetworks, enlargement: Enlargement) ->
         yield from vae.decoding()
     if enlargement.upscaler is not None:
         cells = enlargement.encoding.cells
-        yield Run(Phase.ENLARGE, each=True, size=cells[0] * cells[1])
+        yield Run(Phase.ENLARGE, per_picture=True, size=cells[0] * cells[1])
     features = second.checkpoint.architecture.features
     pictures += features.concat_channels.takes_mask
     if pictures:
-        yield from enlargement.encoding.encoding(pictures, each=True)
+        yield from enlargement.encoding.encoding(pictures, per_picture=True)

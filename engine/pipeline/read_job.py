@@ -146,7 +146,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     request = job.request
     tool = request.convention.name
     changes = changes_of(request.denoiser_options, request.guidance_options, tool)
-    checkpoints = job.checkpoints.with_each(lambda one: one.with_changes(changes), refiner=True)
+    checkpoints = job.checkpoints.with_each(lambda own: own.with_changes(changes), refiner=True)
     canvas = read_canvas(request, checkpoints.first.latent.downscale)
     controls, part = NO_LAYERS, canvas.part if canvas else None
     if request.controls or map_followers(checkpoints):
@@ -245,7 +245,7 @@ def _group_with_texts(
     embeddings: Embeddings,
 ) -> PictureGroup:
     pairs = [[texts_in(pass_, picture) for picture in pictures] for pass_ in passes]
-    prompts = dict.fromkeys(text for each in pairs for texts in each for text in texts)
+    prompts = dict.fromkeys(text for of_pass in pairs for texts in of_pass for text in texts)
     hashes = pictures[0].request.embedding_hashes
     known, missing = known_embeddings(prompts, hashes, loras.embeddings, embeddings)
     texts: list[TextPlan] = []

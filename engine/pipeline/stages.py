@@ -116,11 +116,11 @@ class Stages:
                 if self.pool.has(network, precision) or id(network) in left_out:
                     continue
                 first.append(self._forecast.preparing(network, precision))
-                if run.each and self.pool.reloads():
+                if run.per_picture and self.pool.reloads():
                     following.append(self._forecast.preparing(network, precision, again=True))
             if id(run.network) not in left_out:
                 first.append(planned)
-            if run.each:
+            if run.per_picture:
                 following.append(planned)
         self._forecast.announce(first, following, pictures)
 

@@ -91,7 +91,7 @@ def _blurred(picture: Latent, deviation: float) -> Latent:
     weights = np.exp(-0.5 * (places / np.float32(deviation)) ** 2)
     weights = weights / weights.sum()
     for axis in (2, 3):
-        width = [(half, half) if each == axis else (0, 0) for each in range(4)]
+        width = [(half, half) if dimension == axis else (0, 0) for dimension in range(4)]
         padded, side = np.pad(picture, width, mode="reflect"), picture.shape[axis]
         picture = np.zeros_like(picture)
         for start, weight in enumerate(weights):

@@ -59,7 +59,7 @@ def test_a_completion_replaces_what_is_written_of_it() -> None:
 def test_a_name_is_completed_whatever_form_its_accents_have() -> None:
     names = Names(loras=("cafe\u0301",))
     found = completions("a <lora:caf\u00e9", CONVENTIONS[ConventionName.A1111], names)
-    assert [one.name for one in found.names] == ["cafe\u0301"]
+    assert [name.name for name in found.names] == ["cafe\u0301"]
 
 
 def test_nothing_is_offered_without_names() -> None:

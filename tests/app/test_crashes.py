@@ -265,8 +265,8 @@ def test_a_job_goes_on_after_the_computer_slept(
     hosts.append(host)
     pid = int(host.wait_for("engine").split()[1])
     host.wait_for("step 1")
-    for one in (host.process.pid, pid):
-        os.kill(one, signal.SIGSTOP)
+    for process in (host.process.pid, pid):
+        os.kill(process, signal.SIGSTOP)
     time.sleep((limits.missed_pings + 1) * limits.ping_ms / 1000)
     os.kill(host.process.pid, signal.SIGCONT)
     time.sleep(0.5)

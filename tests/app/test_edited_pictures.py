@@ -22,9 +22,9 @@ from tests.app.supervised import QUICK, fake_command
 @pytest.fixture
 def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     plan = Plan(map=str(tmp_path / "map.png"))
-    one = Staged(tmp_path / "own", qtbot, fake_command(plan), QUICK)
-    yield one
-    one.end()
+    staged = Staged(tmp_path / "own", qtbot, fake_command(plan), QUICK)
+    yield staged
+    staged.end()
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from tests.app.supervised import PATIENCE_MS, QUICK, fake_command
 
 @pytest.fixture
 def background() -> Iterator[Background]:
-    one = Background(1)
-    yield one
-    one.close()
+    background = Background(1)
+    yield background
+    background.close()
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ pictures = st.lists(
     ),
     unique_by=lambda picture: picture.path,
     max_size=8,
-).map(lambda found: sorted(found, key=lambda each: (-each.modified_ns, each.path)))
+).map(lambda found: sorted(found, key=lambda picture: (-picture.modified_ns, picture.path)))
 
 
 @given(pictures, pictures)

@@ -39,8 +39,8 @@ class Job:
 
     def steps(self, seconds: list[float]) -> None:
         self.time.on_progress(0, len(seconds))
-        for done, each in enumerate(seconds, start=1):
-            self.wait(each)
+        for done, duration in enumerate(seconds, start=1):
+            self.wait(duration)
             self.time.on_progress(done, len(seconds))
 
     def known(self) -> list[float]:

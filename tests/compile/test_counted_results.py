@@ -28,10 +28,12 @@ def test_a_network_is_counted_once_in_each_precision() -> None:
 
     exact, rounded = (
         [
-            counts.of(network, _OPERATORS, one, lambda one=one: graph(one), groups=True)
+            counts.of(
+                network, _OPERATORS, element, lambda element=element: graph(element), groups=True
+            )
             for _ in range(2)
         ]
-        for one in (Precision.F32, Precision.BF16)
+        for element in (Precision.F32, Precision.BF16)
     )
     assert emitted == [Precision.F32, Precision.BF16]
     assert exact[0] == exact[1] != rounded[0] == rounded[1]

@@ -52,7 +52,7 @@ def test_weights_are_the_integers_times_their_scales(family: str, way: Way, tmp_
     assert len(rows) > 5
     assert any(row.rotation for row in rows) == way.rotates
     for name, weight in weights.items():
-        read, wanted = (as_source(each).read_as(DType.F32) for each in (weight, expected[name]))
+        read, wanted = (as_source(stored).read_as(DType.F32) for stored in (weight, expected[name]))
         if isinstance(weight, Int8Rows) and weight.rotation:
             np.testing.assert_allclose(read, wanted, rtol=0, atol=2e-6, err_msg=name)
         else:

@@ -217,8 +217,8 @@ def plain_and_fused(kind: str, name: str) -> tuple[int, int]:
     """The most numbers that a network holds at once in these operators."""
     network = WIDE[kind][name]
     plain, fused = (
-        held_results(counting(network, one), network.sizes(512, 512, 1)).at_once
-        for one in (PLAIN, FUSED)
+        held_results(counting(network, operators), network.sizes(512, 512, 1)).at_once
+        for operators in (PLAIN, FUSED)
     )
     return plain, fused
 

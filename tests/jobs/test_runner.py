@@ -86,8 +86,8 @@ def test_each_picture_draws_its_own_words_and_what_had_no_effect_is_told_once(
 
     result = made(request)
     done = [image.record.request for image in result.images]
-    assert {each.prompt_template for each in done} == {template}
-    assert len({each.prompt for each in done}) > 1
+    assert {request.prompt_template for request in done} == {template}
+    assert len({request.prompt for request in done}) > 1
     assert [warning.message for warning in result.warnings] == [
         "The LoRA ink was not found; the picture was made without it."
     ]

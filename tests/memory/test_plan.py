@@ -143,14 +143,14 @@ def test_runs_that_leave_nothing_are_not_added_where_networks_stay(more_jobs: bo
 
 
 def test_a_run_in_turns_takes_the_same_whatever_runs_leave() -> None:
-    one = needs(DENOISER, VAE, TEXT, cells=CELLS)
+    job = needs(DENOISER, VAE, TEXT, cells=CELLS)
     rest: dict[str, Any] = {
         "pictures": 1,
         "more_jobs": False,
         "free_bytes": 10**12,
         "limit_bytes": 4500 * MB,
     }
-    assert plan_memory(one, **rest) == plan_memory(replace(one, shares_runs=True), **rest)
+    assert plan_memory(job, **rest) == plan_memory(replace(job, shares_runs=True), **rest)
 
 
 def test_a_copy_on_disk_may_let_both_stay() -> None:

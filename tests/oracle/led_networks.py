@@ -146,5 +146,5 @@ class Leading:
 
     def leads(self, *weights: float) -> list[Lead]:
         """The networks in torch, as many as there are weights; one of weight 0 is left out."""
-        each = zip(self.modules, self.levels, weights, strict=False)
-        return [Lead(*parts) for parts in each if parts[2]]
+        layers = zip(self.modules, self.levels, weights, strict=False)
+        return [Lead(*parts) for parts in layers if parts[2]]

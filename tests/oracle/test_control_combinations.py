@@ -74,10 +74,10 @@ def leading(tmp_path_factory):
 
 
 def layers(leading: Leading, *weights: float) -> tuple[ControlLayer, ...]:
-    each = zip(leading.maps, leading.files, weights, strict=False)
+    led = zip(leading.maps, leading.files, weights, strict=False)
     return tuple(
         ControlLayer(image=str(image), network=str(file), weight=weight)
-        for image, file, weight in each
+        for image, file, weight in led
         if weight
     )
 

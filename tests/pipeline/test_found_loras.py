@@ -199,7 +199,8 @@ def test_random_weights_differ_from_picture_to_picture(tmp_path: Path) -> None:
     requests = (request, request, asked(request.prompt, seed=6))
     requests += (msgspec.structs.replace(request, seed_options=batch),)
     drawn = [
-        find_loras(each, RunLength(20), lookup(tmp_path))[0][0].use.blocks for each in requests
+        find_loras(request, RunLength(20), lookup(tmp_path))[0][0].use.blocks
+        for request in requests
     ]
     assert drawn[0] == drawn[1] != drawn[2]
     assert drawn[3] != drawn[0]

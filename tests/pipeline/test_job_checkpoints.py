@@ -135,13 +135,14 @@ def test_pictures_of_a_pass_are_encoded_by_the_vae_of_its_run(
     write_map(tmp_path / "map.png", 0)
     layer = ControlLayer(image=str(tmp_path / "map.png"), preprocessor=ReferenceOptions())
     job = read(asked(tiny, None, other, refiner=tiny, controls=(layer,)))
-    first, second = (one.architecture.autoencoder for one in job.job.checkpoints.runs[1:])
+    first, second = (run.architecture.autoencoder for run in job.job.checkpoints.runs[1:])
     vaes = [vae_of_pass(job, pass_, None).model for pass_ in job.passes]
     assert vaes == [first, first, second, second]
     plan = plan_pictures(job, Placement("cpu", PrecisionName.F32, None))
-    assert [each.model for each in plan.vaes] == [first, first, second]
-    assert [each.encoding.model for each in plan.enlargements] == [first, second]
-    assert [each and each.vae.model for each in plan.attended] == [first, first, second, None]
+    assert [networks.model for networks in plan.vaes] == [first, first, second]
+    assert [enlargement.encoding.model for enlargement in plan.enlargements] == [first, second]
+    attended = [follower and follower.vae.model for follower in plan.attended]
+    assert attended == [first, first, second, None]
 
 
 def test_a_refiner_has_the_latents_of_the_last_run(tiny: Path, tmp_path: Path) -> None:
@@ -172,4 +173,4 @@ def test_every_file_of_a_job_is_hashed_for_its_record(
         services.want_hashes(checkpoints)
         assert hashes.wait(PATIENCE_S)
     every = *checkpoints.runs, checkpoints.refiner
-    assert [one and bool(services.sha256(one)) for one in every] == [True] * 3
+    assert [checkpoint and bool(services.sha256(checkpoint)) for checkpoint in every] == [True] * 3

@@ -199,14 +199,14 @@ def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
 
 
 def test_a_picture_that_another_program_changed_is_shown_anew(desk: Desk) -> None:
-    one = add(desk)
+    control_card = add(desk)
     prompted = picture(desk, "b")
     desk.session.image_prompt.add(prompted)
-    frames = one.picture, one.map, prompt_card(desk).picture
+    frames = control_card.picture, control_card.map, prompt_card(desk).picture
 
     def colours() -> list[str]:
         images = [frame.image for frame in frames]
-        return ["" if one.isNull() else one.pixelColor(5, 5).name() for one in images]
+        return ["" if image.isNull() else image.pixelColor(5, 5).name() for image in images]
 
     desk.wait(lambda: colours() == ["#ff0000", "#ff0000", "#008000"])
     desk.wait(lambda: desk.session.edited.is_known(prompted))
@@ -292,10 +292,10 @@ def test_files_of_one_name_are_told_apart_by_their_folders(make_desk: MakeDesk) 
 
 
 def test_a_file_of_another_kind_is_shown_as_what_is_used(desk: Desk) -> None:
-    one = add(desk)
+    control_card = add(desk)
     desk.session.control.use_file(0, Path(ADAPTER.path))
     assert layer(desk).network == ADAPTER.path
-    assert one.file.currentText() == "ip-adapter_sd15"
+    assert control_card.file.currentText() == "ip-adapter_sd15"
 
 
 def test_preprocessors_that_serve_the_network_come_first(desk: Desk) -> None:
@@ -593,13 +593,13 @@ def test_every_control_of_the_cards_has_a_name_and_is_reached_by_tab(desk: Desk)
     control_card.more.open()
     desk.session.image_prompt.add(picture(desk))
     assert unnamed(desk.window.form) == []
-    for each in (control_card, prompt_card(desk)):
+    for card in (control_card, prompt_card(desk)):
         order: list[QWidget] = []
-        at: QWidget | None = each.controls[0]
+        at: QWidget | None = card.controls[0]
         while at is not None and len(order) < 300:
             order.append(at)
             at = at.nextInFocusChain()
-        wanted = [control for control in each.controls if control.isVisibleTo(each)]
+        wanted = [control for control in card.controls if control.isVisibleTo(card)]
         assert [control for control in order if control in wanted][: len(wanted)] == wanted
 
 

@@ -84,18 +84,21 @@ def _of_size(
     graph: Graph, candidates: list[Sampling], shown: list[Sampling], size: Size | None
 ) -> list[Sampling]:
     """Return the candidates of this size; those that are `shown` if none can be of it, else all."""
-    sizes = [_size(graph, one) for one in candidates]
-    fitting = [one for one, own in zip(candidates, sizes, strict=True) if own == size]
+    sizes = [_size(graph, sampling) for sampling in candidates]
+    fitting = [sampling for sampling, own in zip(candidates, sizes, strict=True) if own == size]
     if size is None or (not fitting and None in sizes):
         return candidates
-    return fitting or [one for one in shown if _size(graph, one) == size] or candidates
+    shown = [sampling for sampling in shown if _size(graph, sampling) == size]
+    return fitting or shown or candidates
 
 
 def _likeliest(candidates: list[Sampling]) -> Sampling:
     first = candidates[0].sampler
-    alike = (one for one in candidates if one.sampler is first)
-    chains = {(one.sampler.name, *(node.name for node in one.later)) for one in candidates}
-    return replace(max(alike, key=lambda one: len(one.later)), is_guessed=len(chains) > 1)
+    alike = (sampling for sampling in candidates if sampling.sampler is first)
+    chains = {
+        (sampling.sampler.name, *(node.name for node in sampling.later)) for sampling in candidates
+    }
+    return replace(max(alike, key=lambda sampling: len(sampling.later)), is_guessed=len(chains) > 1)
 
 
 def _size(graph: Graph, sampling: Sampling) -> Size | None:

@@ -28,7 +28,7 @@ def expanded(workflow: Fields) -> Fields:
     Names of nodes and links within a subgraph begin with the name of the node for it.
     """
     listed = as_list(as_object(workflow.get("definitions")).get("subgraphs"))
-    subgraphs = {str(one.get("id")): one for one in map(as_object, listed)}
+    subgraphs = {str(subgraph.get("id")): subgraph for subgraph in map(as_object, listed)}
     nodes: list[object] = []
     links: list[object] = []
     parts = 0

@@ -77,7 +77,9 @@ def invoke_control_remarks(fields: Mapping[str, object]) -> tuple[str, ...]:
 def _others(fields: Mapping[str, object]) -> dict[str, None]:
     """Return the kinds of the canvas' layers that no request has."""
     canvas = as_object(fields.get("canvas_v2_metadata"))
-    layers = (one for one in map(as_object, as_list(canvas.get("controlLayers"))) if _is_on(one))
+    layers = (
+        layer for layer in map(as_object, as_list(canvas.get("controlLayers"))) if _is_on(layer)
+    )
     kinds = (as_object(layer.get("controlAdapter")).get("type") for layer in layers)
     return dict.fromkeys(plain(str(kind)) for kind in kinds if kind not in _CANVAS_KINDS)
 

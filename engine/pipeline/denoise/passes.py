@@ -222,7 +222,7 @@ class DenoisingPass:
         times = max(round(self.share * evaluations), 1) * contexts
         times *= len(self.tiles)
         network, size = self.network(text, texts), self.cells_at_once
-        return Run(Phase.DENOISE, network, times=times, each=True, size=size)
+        return Run(Phase.DENOISE, network, times=times, per_picture=True, size=size)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
         """Return the number of predictions per evaluation, and the tokens in each context."""

@@ -25,17 +25,18 @@ class VaeNetworks:
     decoder: Network
     tiled: TiledAutoencoder | None
 
-    def encoding(self, count: int, *, each: bool = False) -> tuple[Run, ...]:
-        """Return the runs that encode `count` pictures, once or `each` time a picture is made."""
+    def encoding(self, count: int, *, per_picture: bool = False) -> tuple[Run, ...]:
+        """Return the runs that encode `count` pictures: once in the job, or `per_picture`."""
         parts = self.tiled.encoding if self.tiled else (self.encoder,)
         return tuple(
-            Run(Phase.ENCODE, part, times=count, each=each, size=self._area) for part in parts
+            Run(Phase.ENCODE, part, times=count, per_picture=per_picture, size=self._area)
+            for part in parts
         )
 
     def decoding(self) -> tuple[Run, ...]:
         """Return the runs that decode one picture."""
         parts = self.tiled.decoding if self.tiled else (self.decoder,)
-        return tuple(Run(Phase.DECODE, part, each=True, size=self._area) for part in parts)
+        return tuple(Run(Phase.DECODE, part, per_picture=True, size=self._area) for part in parts)
 
     def in_tiles(self, longest: int) -> TiledAutoencoder | None:
         """Return the autoencoder in tiles of at most `longest` cells along a side.

@@ -98,7 +98,7 @@ class ReportingCore:
         if name == "GPU" and self.gpu_fault:
             raise RuntimeError(self.gpu_fault)
         if key == "AVAILABLE_DEVICES":
-            return [each for each in self.reports if each.startswith(name)]
+            return [device for device in self.reports if device.startswith(name)]
         if key not in self.reports.get(name, {}):
             raise RuntimeError(f"Unsupported property {key}")
         return self.reports[name][key]

@@ -96,8 +96,8 @@ def test_dev_has_inputs_for_a_map_with_a_control_lora(
     assert isinstance(config, FluxConfig)
     assert config.in_channels == 128
     before, after = (
-        as_source(each.components[Component.DENOISER].weights["x_embedder.weight"]).read()
-        for each in (checkpoint, led)
+        as_source(network.components[Component.DENOISER].weights["x_embedder.weight"]).read()
+        for network in (checkpoint, led)
     )
     np.testing.assert_array_equal(after, np.pad(before, ((0, 0), (0, 64))))
     assert fit_lora(file, led).unused == ()

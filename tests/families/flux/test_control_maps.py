@@ -121,7 +121,8 @@ def test_only_what_follows_a_map_needs_the_encoder_of_its_vae(
     decoder = write_original(tmp_path, "taef1", config=replace(CONFIG, latent_channels=16))
     decoder.with_name("taef1_encoder.safetensors").unlink()
     lacking = [
-        supply(one, ComponentFiles(vae=str(decoder)), read_index) for one in (first, follower)
+        supply(checkpoint, ComponentFiles(vae=str(decoder)), read_index)
+        for checkpoint in (first, follower)
     ]
     assert require_own_map([layer], JobCheckpoints(lacking[0], (follower,))) is layer
     for checkpoints in (JobCheckpoints(lacking[1]), JobCheckpoints(first, (lacking[1],))):

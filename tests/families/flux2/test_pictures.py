@@ -122,7 +122,7 @@ def test_reference_pictures_change_a_picture(klein: Path, tmp_path: Path) -> Non
     made = [
         picture(klein, inputs=inputs) for inputs in ((), (first,), (first, second), (second, first))
     ]
-    assert len({each.tobytes() for each in made}) == 4
+    assert len({pixels.tobytes() for pixels in made}) == 4
 
 
 def test_reference_pictures_keep_their_size_up_to_a_megapixel() -> None:

@@ -300,7 +300,7 @@ def test_settings_that_are_off_and_parts_of_flows_are_not_told() -> None:
     )
     assert found.unmapped == ()
     told = flow("flux", dype_preset="auto", z_image_shift=3, positive_style_prompt="ink").unmapped
-    assert {one.key for one in told} == {"dype_preset", "z_image_shift", "positive_style_prompt"}
+    assert {name.key for name in told} == {"dype_preset", "z_image_shift", "positive_style_prompt"}
 
 
 def test_reference_images_of_flows_are_told() -> None:

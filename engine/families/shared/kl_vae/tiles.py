@@ -100,6 +100,6 @@ def shared_norms(
     mean = means.mean(0)
     factor = 1 / np.sqrt(variances.mean(0) + means.var(0) + NORM_EPSILON)
     for i, norm in enumerate(norms):
-        each = norm.channels // groups
-        yield f"{norm.name}.centre", np.repeat(-mean[i], each).astype(np.float32)
-        yield f"{norm.name}.factor", np.repeat(factor[i], each).astype(np.float32)
+        per_group = norm.channels // groups
+        yield f"{norm.name}.centre", np.repeat(-mean[i], per_group).astype(np.float32)
+        yield f"{norm.name}.factor", np.repeat(factor[i], per_group).astype(np.float32)
