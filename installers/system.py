@@ -14,8 +14,8 @@ from installers.inputs import File, Inputs, Target
 BUNDLES = {
     "lib/safelight.zip": ("lib/app", "lib/backends", "lib/engine", "lib/ui"),
     "site/packages.zip": (
-        "site/ftfy", "site/google/protobuf", "site/onnx", "site/platformdirs", "site/truststore",
-        "site/urllib3", "site/wcwidth",
+        "site/ftfy", "site/google/protobuf", "site/onnx", "site/packaging", "site/platformdirs",
+        "site/truststore", "site/urllib3", "site/wcwidth",
     ),
 }  # fmt: skip
 # What Python imports from: archives, our folder and that of others, below a tree's root.

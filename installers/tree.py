@@ -25,7 +25,7 @@ from installers.trimming import TRIM, read_trim, trim
 REPOSITORY = Path(__file__).parents[1]
 _RUNTIME = "runtime"
 _PACKAGES = ("app", "backends", "engine", "starter", "ui")
-# What only makes the starter or judges it.
+# What made the starter, and pictures of its judge. Its programs are left out, too.
 _LEFT_OUT = ("starter/run", "starter/training", "starter/contact_sheet.png")
 # The window's languages as translators write them.
 _SOURCES = ".ts"
@@ -96,7 +96,7 @@ def place_code(tree: Tree) -> None:
     """Copy our code and its data into `lib/`, with the version where Python looks for it."""
     for package in _PACKAGES:
         for path in sorted((REPOSITORY / package).rglob("*")):
-            if path.is_file() and _is_shipped(path.relative_to(REPOSITORY)):
+            if path.is_file() and is_shipped(path.relative_to(REPOSITORY)):
                 _copy(path, tree.lib / path.relative_to(REPOSITORY))
     for name in ("safelight_launcher.py", "installers/packs.toml"):
         if (REPOSITORY / name).exists():
@@ -107,9 +107,11 @@ def place_code(tree: Tree) -> None:
     _copy(REPOSITORY / "LICENSE", tree.root / "LICENSE")
 
 
-def _is_shipped(path: Path) -> bool:
-    left_out = any(path.is_relative_to(folder) for folder in _LEFT_OUT)
-    return "__pycache__" not in path.parts and path.suffix != _SOURCES and not left_out
+def is_shipped(path: Path) -> bool:
+    """Return True if a file of our code, relative to the repository, belongs into a tree."""
+    is_program = path.parts[0] == "starter" and path.suffix == ".py" and path.stem != "__init__"
+    is_left_out = is_program or any(path.is_relative_to(folder) for folder in _LEFT_OUT)
+    return "__pycache__" not in path.parts and path.suffix != _SOURCES and not is_left_out
 
 
 def _copy(source: Path, target: Path) -> None:

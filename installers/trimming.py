@@ -78,8 +78,18 @@ def trim(root: Path, entries: Iterable[Entry], target: Target) -> int:
     return size
 
 
+def leaves_out(path: str, entries: Iterable[Entry], target: Target) -> bool:
+    """Return True if the list leaves out a path, relative to the tree and with slashes."""
+    return any(
+        target in entry.targets
+        and path.startswith(_prefix(entry))
+        and _drops(entry, path.removeprefix(_prefix(entry)))
+        for entry in entries
+    )
+
+
 def _dropped_by(entry: Entry, paths: list[str]) -> Iterator[str]:
-    prefix = entry.of.rstrip("/") + "/"
+    prefix = _prefix(entry)
     inside = {path.removeprefix(prefix): path for path in paths if path.startswith(prefix)}
     for pattern in (*entry.drop, *entry.keep):
         if not any(_fits(path, (pattern,)) for path in inside):
@@ -87,8 +97,16 @@ def _dropped_by(entry: Entry, paths: list[str]) -> Iterator[str]:
                 f"No file below {entry.of} fits {pattern!r}: review installers/trim.toml."
             )
     for short, path in inside.items():
-        if _fits(short, entry.drop) or (entry.keep and not _fits(short, entry.keep)):
+        if _drops(entry, short):
             yield path
+
+
+def _prefix(entry: Entry) -> str:
+    return entry.of.rstrip("/") + "/"
+
+
+def _drops(entry: Entry, short: str) -> bool:
+    return _fits(short, entry.drop) or (bool(entry.keep) and not _fits(short, entry.keep))
 
 
 def _fits(path: str, patterns: Iterable[str]) -> bool:

@@ -18,12 +18,12 @@ from installers.tryout.program import TryoutError
 
 # Readers of pictures, checkpoints and texts; everything that is written; every screen.
 ROOMS = ("metadata", "checkpoints", "lora", "embeddings", "text", "output", "pictures", "ui")
+# The starter's judge is not in a tree.
+_WITH_THE_JUDGE = ("pictures/test_starter_pictures.py", "pictures/test_starter_weight_bits.py")
 # What cannot hold in a tree.
 _NOT_HERE = (
     # Qt's tool that compiles catalogues is for developers.
     "ui/test_catalogues.py::test_the_compiled_catalogue_is_that_of_the_texts",
-    # It compares with OpenVINO, which is a pack.
-    "pictures/test_starter_pictures.py",
     # A copy that an installer made is what this test must not run in.
     "ui/test_updates_dialog.py::test_a_copy_that_no_installer_made_offers_nothing",
 )
@@ -56,6 +56,7 @@ def run_suite(root: Path, folder: Path) -> None:
     options = (
         "-q", "-p", "no:cacheprovider", "--import-mode=append",
         "-m", "not oracle and not slow and not gpu",
+        *(f"--ignore=tests/{name}" for name in _WITH_THE_JUDGE),
         *(f"--deselect=tests/{name}" for name in _NOT_HERE),
     )  # fmt: skip
     python = root / "runtime" / "bin" / "python3.13"

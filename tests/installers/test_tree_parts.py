@@ -14,6 +14,7 @@ from installers.archives import write_tar_xz, write_zip
 from installers.bytecode import Compilation
 from installers.inputs import Target
 from installers.sizes import measured, part_of
+from installers.tree import REPOSITORY, is_shipped
 from installers.trimming import Entry, TrimError, dropped, read_trim, trim
 from installers.wheels import WheelError
 
@@ -92,6 +93,13 @@ def test_pillow_keeps_every_format_that_is_read_and_avif_goes_whole():
     formats = ("Png", "Jpeg", "WebP", "Gif")
     assert not gone & {f"{name}ImagePlugin.py" for name in formats}
     assert ("_avif.*" in gone) == ("AvifImagePlugin.py" in gone)
+
+
+def test_a_tree_has_the_starters_files_and_none_of_its_programs():
+    files = [path.relative_to(REPOSITORY) for path in (REPOSITORY / "starter").rglob("*.*")]
+    shipped = {path.relative_to("starter").as_posix() for path in files if is_shipped(path)}
+    assert {path for path in shipped if path.endswith(".py")} == {"__init__.py"}
+    assert {"safelight-starter/model_index.json", "words.txt", "postcards/boat.webp"} <= shipped
 
 
 def test_compiled_modules_run_without_sources_and_keep_wanted_docstrings(tmp_path: Path):
