@@ -4,9 +4,14 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from backends.registry import BACKENDS
 from engine.families.registry import FAMILIES
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +34,41 @@ def source_files() -> Iterator[Path]:
 def test_import_contracts_hold() -> None:
     done = subprocess.run([sys.executable, "-c", _LINT], cwd=ROOT, check=False)
     assert done.returncode == 0, "the contracts are in pyproject.toml, the broken ones above"
+
+
+# The rooms of the engine that the app sees.
+SEEN = {"api", "metadata"}
+
+
+def contract(name: str) -> dict[str, Any]:
+    """The contract whose name begins so."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (found,) = [contract for contract in contracts if contract["name"].startswith(name)]
+    return found
+
+
+def rooms_of(package: str) -> set[str]:
+    return {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("package", ["app", "engine"])
+def test_each_room_is_on_a_layer(package: str) -> None:
+    layers = contract(f"Inside the {package} imports point down")["layers"]
+    placed = {name.strip("() ") for layer in layers for name in re.split("[:|]", layer)}
+    # The command line has a contract of its own.
+    assert rooms_of(package) - placed - {"cli"} == set()
+
+
+@pytest.mark.parametrize("name", ["The app sees the engine's", "The window sees of the engine"])
+def test_each_room_of_the_engine_is_seen_by_the_app_or_forbidden(name: str) -> None:
+    forbidden = set(contract(name)["forbidden_modules"])
+    assert {room for room in rooms_of("engine") if f"engine.{room}" not in forbidden} == SEEN
+
+
+def test_each_backend_is_kept_apart_from_the_others() -> None:
+    apart = set(contract("Backends are independent")["modules"])
+    assert {backend.module for backend in BACKENDS} - apart == set()
 
 
 def test_modules_stay_small() -> None:

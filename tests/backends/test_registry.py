@@ -1,11 +1,18 @@
-"""The registered backends, and the ones that "auto" tries."""
+"""The registered backends, what each needs elsewhere, and the ones that "auto" tries."""
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from backends.registry import BACKENDS
+from engine.api.runtime_titles import runtime_title
+
+HARDWARE = Path(__file__).parents[2] / "docs" / "hardware.md"
+# The null backend computes nothing, and no person meets it.
+NAMES = {backend.name for backend in BACKENDS} - {"null"}
 PROGRAM = """
 import importlib.metadata, sys
 found = importlib.metadata.version
@@ -37,3 +44,12 @@ def test_cards_are_counted_by_the_bus_before_any_runtime_starts(chosen: str, ord
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, check=True)
     assert done.stdout.decode().strip() == order
+
+
+def test_each_backend_has_a_title_for_people() -> None:
+    assert {name for name in NAMES if runtime_title(name) == name} == set()
+
+
+def test_the_page_of_hardware_has_a_row_for_each_backend() -> None:
+    text = HARDWARE.read_text(encoding="utf-8")
+    assert {name for name in NAMES if f"\n| `{name}` |" not in text} == set()
