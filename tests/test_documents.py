@@ -10,7 +10,7 @@ from engine.api.values import SamplerName, ScheduleName
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-TOPS = ("app", "backends", "benchmarks", "engine", "starter", "tests", "ui")
+TOPS = ("app", "backends", "benchmarks", "engine", "installers", "starter", "tests", "ui")
 ROOMS = sorted(path.parent.name for path in (ROOT / "engine").glob("*/__init__.py"))
 README_LINES = 100
 # A line on the screen; tables and pictures are let off.
@@ -88,9 +88,25 @@ def test_the_guide_names_every_sampler_and_schedule() -> None:
         assert set(listed.split(", ")) == labels, "docs/guide.md lists all labels"
 
 
-def test_the_map_names_each_folder_of_the_engine() -> None:
+def test_the_map_names_each_folder_of_the_engine_the_app_and_the_window() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    assert [room for room in ROOMS if f"| `engine/{room}/` |" not in text] == []
+    rows = {name for line in text.splitlines() for name in QUOTED.findall(line.partition(" | ")[0])}
+    found = (path for top in ("app", "engine", "ui") for path in (ROOT / top).glob("*/__init__.py"))
+    folders = {f"{path.parent.relative_to(ROOT).as_posix()}/" for path in found}
+    assert folders - rows == set()
+
+
+def test_readme_counts_the_pictures_of_fidelity() -> None:
+    counted = [
+        re.search(pattern, (ROOT / page).read_text(encoding="utf-8"))
+        for page, pattern in (
+            ("README.md", r"tools, (\d+) pictures agree to \d+ dB"),
+            ("FIDELITY.md", r"There are (\d+) comparisons"),
+        )
+    ]
+    numbers = [found[1] for found in counted if found]
+    assert len(numbers) == 2
+    assert numbers[0] == numbers[1]
 
 
 def test_readme_fits_on_two_screens() -> None:
