@@ -16,7 +16,6 @@ from backends.base import (
     Compilation,
     Device,
     DType,
-    GeluForm,
     Graph,
     MemoryInfo,
     OperatorSet,
@@ -26,6 +25,7 @@ from backends.base import (
     ShapeProfile,
     ShapeSupport,
 )
+from backends.forms import GeluForm
 from backends.onnx_runtime.installed import installed, unusable
 from backends.onnx_runtime.provider import Provider
 

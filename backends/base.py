@@ -4,6 +4,8 @@ A backend receives a `Graph`: the bytes of an ONNX model whose weights are exter
 weight a `WeightRef` to its numbers: a slice of a file, or an array in memory. It compiles the graph
 for a `Device` and returns a `Session` that runs it. It owns no policy: the engine alone does
 retries, timing, caching and fallback.
+
+Errors, operators and tensors have modules of their own, whose names this one passes on.
 """
 
 import math
@@ -18,18 +20,8 @@ from backends.elements import DType, Precision
 from backends.errors import BackendError as BackendError
 from backends.errors import RefitError as RefitError
 from backends.errors import RunCancelled as RunCancelled
-from backends.forms import (
-    AttentionForm,
-    BlockForm,
-    GegluForm,
-    GeluForm,
-    GroupNormForm,
-    LayerNormForm,
-    Layout,
-    LinearForm,
-    ResidualForm,
-    UpsamplingForm,
-)
+from backends.operator_set import AttentionKernels as AttentionKernels
+from backends.operator_set import OperatorSet as OperatorSet
 from backends.tensors import Array, DeviceValue, Feeds, TensorSpec
 from backends.tensors import Feed as Feed
 from backends.tensors import HostValue as HostValue
@@ -157,71 +149,6 @@ class Graph:
     in_place: frozenset[str] = frozenset()
     room_bytes: int | None = None
     least_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
-@dataclass(frozen=True, slots=True)
-class AttentionKernels:
-    """The element types and head widths that a compiler has attention kernels for."""
-
-    elements: tuple[DType, ...]
-    # The smallest and the largest width of a head.
-    head_widths: tuple[int, int]
-
-    def serve(self, element: DType, head_width: int) -> bool:
-        """True if there is a kernel for attention of this width in this type."""
-        narrowest, widest = self.head_widths
-        return element in self.elements and narrowest <= head_width <= widest
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorSet:
-    """The forms of ONNX operators that a compiler runs best, and the weight types it takes.
-
-    Raises ValueError for forms that cannot be combined.
-    """
-
-    opset: int
-    # Element types of weights and activations it takes; always includes F32.
-    elements: tuple[DType, ...] = (DType.F32,)
-    # True if the compiler computes in the graph's element type, which must then equal the requested
-    # precision.
-    strongly_typed: bool = False
-    attention: AttentionForm = AttentionForm.PRIMITIVE
-    # The cases that use `attention`; all others use primitive attention. None: all cases.
-    attention_kernels: AttentionKernels | None = None
-    # True if fused attention takes queries and keys whose heads are wider than those of values.
-    wide_keys: bool = False
-    group_norm: GroupNormForm = GroupNormForm.INSTANCE
-    gelu: GeluForm = GeluForm.ERF
-    linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
-    upsampling: UpsamplingForm = UpsamplingForm.RESIZE
-    layout: Layout = Layout.PLANES
-    layer_norm: LayerNormForm = LayerNormForm.STANDARD
-    geglu: GegluForm = GegluForm.HALVES
-    residual: ResidualForm = ResidualForm.ADD
-    # The form in which quantised weights of linear layers stay small in the runtime's memory. None:
-    # they get the graph's element type.
-    blocks: BlockForm | None = None
-    # True if the runtime multiplies with blocks as they are, and holds their scales in 32 bits;
-    # else it makes a layer as wide as its numbers while it runs.
-    multiplies_blocks: bool = False
-    # The precisions in which the offsets of blocks, where they have some, are a product of their
-    # own beside that with the blocks.
-    offsets_apart: frozenset[Precision] = frozenset()
-    # The precisions in which blocks of 16 integers of 8 bits are joined to blocks of 32, since the
-    # runtime rounds what it multiplies with them, and quicker in runs of 32.
-    joined_blocks: frozenset[Precision] = frozenset()
-    # True if the runtime can read weights where they are (`Graph.in_place`).
-    reads_in_place: bool = False
-    # True if weights can be streamed to the device (`Graph.room_bytes`).
-    streams: bool = False
-
-    def __post_init__(self) -> None:
-        planes = self.layout is Layout.PLANES
-        if planes and self.group_norm is GroupNormForm.FUSED:
-            raise ValueError("fused group normalisation wants channels last")
-        if not planes and self.upsampling is UpsamplingForm.TRANSPOSED:
-            raise ValueError("transposed convolutions are written on planes")
 
 
 @dataclass(frozen=True, slots=True)

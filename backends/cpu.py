@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING
 from backends import hardware
 from backends.base import (
     Artifact,
-    AttentionForm,
     Backend,
-    BlockForm,
     Cancellation,
     Device,
-    GeluForm,
     Graph,
-    LinearForm,
     MemoryInfo,
     OperatorSet,
     Precision,
@@ -30,6 +26,7 @@ from backends.base import (
     Session,
     WorkingMemory,
 )
+from backends.forms import AttentionForm, BlockForm, GeluForm, LinearForm
 from backends.onnx_runtime.installed import builds, conflict, installed
 
 if TYPE_CHECKING:

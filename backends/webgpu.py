@@ -25,7 +25,6 @@ from backends import hardware
 from backends.base import (
     Array,
     Artifact,
-    AttentionForm,
     Backend,
     BackendError,
     Cancellation,
@@ -33,7 +32,6 @@ from backends.base import (
     DeviceValue,
     DType,
     Feeds,
-    GeluForm,
     Graph,
     MemoryInfo,
     OperatorSet,
@@ -43,6 +41,7 @@ from backends.base import (
     Session,
     TensorSpec,
 )
+from backends.forms import AttentionForm, GeluForm
 from backends.onnx_runtime.adapters import adapter_of, driver_of, memory_of
 from backends.onnx_runtime.installed import installed
 from backends.onnx_runtime.plugins import plugin_devices

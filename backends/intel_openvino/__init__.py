@@ -32,17 +32,13 @@ import numpy as np
 from backends import hardware
 from backends.base import (
     Artifact,
-    AttentionForm,
     Backend,
     BackendError,
-    BlockForm,
     Cancellation,
     Compilation,
     Device,
     DType,
-    GeluForm,
     Graph,
-    GroupNormForm,
     MemoryInfo,
     OperatorSet,
     Progress,
@@ -50,10 +46,10 @@ from backends.base import (
     Session,
     ShapeProfile,
     ShapeSupport,
-    UpsamplingForm,
     WorkingMemory,
     size_of,
 )
+from backends.forms import AttentionForm, BlockForm, GeluForm, GroupNormForm, UpsamplingForm
 from backends.intel_openvino import devices
 from backends.intel_openvino.rounding import rounds_to_8_bits
 from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_errors

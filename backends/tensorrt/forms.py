@@ -5,15 +5,8 @@ operators GroupNormalization and Gelu give fewer layers than written out, and en
 Resize keeps 51 MB of summed kernels out of the engine.
 """
 
-from backends.base import (
-    AttentionForm,
-    AttentionKernels,
-    DType,
-    GeluForm,
-    GroupNormForm,
-    OperatorSet,
-    UpsamplingForm,
-)
+from backends.base import AttentionKernels, DType, OperatorSet
+from backends.forms import AttentionForm, GeluForm, GroupNormForm, UpsamplingForm
 
 # Attention of another type or width does not build at all ("not supported by a dedicated kernel"):
 # tried on SM 7.5, 8.6, 8.9 and 12.0. SD's autoencoder has one head of 512.

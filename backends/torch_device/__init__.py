@@ -19,24 +19,26 @@ from typing import Any
 from backends import hardware
 from backends.base import (
     Artifact,
-    AttentionForm,
     Backend,
     BackendError,
-    BlockForm,
     Cancellation,
     Device,
     DType,
-    GeluForm,
     Graph,
-    GroupNormForm,
-    LinearForm,
     MemoryInfo,
     OperatorSet,
     Progress,
     RunCancelled,
     Session,
-    UpsamplingForm,
     WorkingMemory,
+)
+from backends.forms import (
+    AttentionForm,
+    BlockForm,
+    GeluForm,
+    GroupNormForm,
+    LinearForm,
+    UpsamplingForm,
 )
 from backends.torch_device import devices
 from backends.torch_device.builds import pack_for

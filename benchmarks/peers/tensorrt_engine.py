@@ -12,18 +12,8 @@ from typing import Any
 
 from onnx import ModelProto, helper
 
-from backends.base import (
-    AttentionForm,
-    BackendError,
-    GeluForm,
-    Graph,
-    GroupNormForm,
-    OperatorSet,
-    Precision,
-    ShapeProfile,
-    TensorSpec,
-    UpsamplingForm,
-)
+from backends.base import BackendError, Graph, OperatorSet, Precision, ShapeProfile, TensorSpec
+from backends.forms import AttentionForm, GeluForm, GroupNormForm, UpsamplingForm
 from backends.tensorrt.build import BuildOptions, ParsedGraph, build_engine
 from backends.tensorrt.forms import operators
 from benchmarks.child import Answer

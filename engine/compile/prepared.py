@@ -7,7 +7,6 @@ from threading import Lock
 
 from backends.base import (
     Backend,
-    BlockForm,
     Cancellation,
     Device,
     Graph,
@@ -17,6 +16,7 @@ from backends.base import (
     Session,
     WeightRef,
 )
+from backends.forms import BlockForm
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork

@@ -8,7 +8,8 @@ wanted again and again are kept in the cache, too, for as long as the code that 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from backends.base import BlockForm, Cancellation, DType, WeightRef
+from backends.base import Cancellation, DType, WeightRef
+from backends.forms import BlockForm
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.compile.key import code_of_weights

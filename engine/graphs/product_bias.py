@@ -7,7 +7,7 @@ is added to scores.
 
 from dataclasses import dataclass
 
-from backends.base import AttentionForm
+from backends.forms import AttentionForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.deferred_sums import MICROSOFT

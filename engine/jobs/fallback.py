@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import msgspec
 
-from backends.base import BlockForm, Precision
+from backends.base import Precision
+from backends.forms import BlockForm
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.runtime_titles import runtime_title

@@ -7,7 +7,8 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from backends.base import Backend, BlockForm, Device, DType, Precision, Session
+from backends.base import Backend, Device, DType, Precision, Session
+from backends.forms import BlockForm
 from backends.intel_openvino import OpenVinoBackend
 from backends.nvidia_cuda import CudaBackend
 from backends.torch_device import TorchBackend

@@ -24,17 +24,16 @@ from app.cli import run
 from backends import hardware, webgpu
 from backends.base import (
     Array,
-    AttentionForm,
     BackendError,
     Device,
     DType,
-    GeluForm,
     Graph,
     OperatorSet,
     Precision,
     TensorSpec,
 )
 from backends.cpu import CpuBackend
+from backends.forms import AttentionForm, GeluForm
 from backends.hardware import Adapter, PciId
 from backends.onnx_runtime.session import OnnxRuntimeSession
 from backends.onnx_runtime.static import quiet_options

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import BlockForm, DType, OperatorSet, Precision
+from backends.base import DType, OperatorSet, Precision
+from backends.forms import BlockForm
 from engine.compile.prepared import operators_for
 from engine.weights.rounding import EXACT, Role, Rounding
 from engine.weights.weight_set import WeightSet

@@ -17,20 +17,16 @@ import pytest
 from onnx import TensorProto
 
 from backends.base import (
-    AttentionForm,
     ComputedArray,
     DType,
     FileSlice,
-    GeluForm,
     Graph,
-    GroupNormForm,
-    LinearForm,
     OperatorSet,
     Precision,
     TensorSpec,
-    UpsamplingForm,
     WeightRef,
 )
+from backends.forms import AttentionForm, GeluForm, GroupNormForm, LinearForm, UpsamplingForm
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families import Component, identify

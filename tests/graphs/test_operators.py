@@ -7,18 +7,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from backends.base import (
-    Array,
-    AttentionForm,
-    AttentionKernels,
-    DType,
-    GeluForm,
-    GroupNormForm,
-    LinearForm,
-    OperatorSet,
-    UpsamplingForm,
-)
+from backends.base import Array, AttentionKernels, DType, OperatorSet
 from backends.cpu import CpuBackend
+from backends.forms import AttentionForm, GeluForm, GroupNormForm, LinearForm, UpsamplingForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 from tests.backends.samples import NeverCancelled, ignore

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import BlockForm, DType, FileSlice
+from backends.base import DType, FileSlice
+from backends.forms import BlockForm
 from engine.weights.packing import Field, PackedWeight, packing_of
 from engine.weights.sources import FileWeight
 from tests.checkpoints.gguf_files import blocks

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Array, BlockForm, DType, Precision
+from backends.base import Array, DType, Precision
 from backends.cpu import CpuBackend
+from backends.forms import BlockForm
 from engine.cancel import CancelToken
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind

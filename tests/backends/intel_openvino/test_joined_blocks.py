@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Array, BlockForm, Device, DType, Precision, Session
+from backends.base import Array, Device, DType, Precision, Session
+from backends.forms import BlockForm
 from backends.intel_openvino import OpenVinoBackend, devices
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler

@@ -13,16 +13,8 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, defs
 
-from backends.base import (
-    AttentionForm,
-    DType,
-    GeluForm,
-    Graph,
-    GroupNormForm,
-    LinearForm,
-    OperatorSet,
-    Precision,
-)
+from backends.base import DType, Graph, OperatorSet, Precision
+from backends.forms import AttentionForm, GeluForm, GroupNormForm, LinearForm
 from backends.onnx_runtime.placement import at_the_edge, element_types
 from backends.registry import BACKENDS
 from tests.backends.networks import ALL_NETWORKS, NETWORKS, network

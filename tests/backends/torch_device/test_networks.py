@@ -12,8 +12,9 @@ import pytest
 pytestmark = pytest.mark.oracle
 pytest.importorskip("torch")
 
-from backends.base import Array, Backend, DType, Precision, UpsamplingForm  # noqa: E402
+from backends.base import Array, Backend, DType, Precision  # noqa: E402
 from backends.cpu import CpuBackend  # noqa: E402
+from backends.forms import UpsamplingForm  # noqa: E402
 from backends.torch_device import TorchBackend  # noqa: E402
 from backends.torch_device.operators import ONNX_TYPES, OPERATORS, function_of  # noqa: E402
 from backends.torch_device.plan import make_plan  # noqa: E402
