@@ -5,13 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.background import Background
-from app.decoding import MAX_PIXELS, decode
 from app.library.picture_files import Picture
 from app.queue.progress import Preview
 from app.session import Session
@@ -20,11 +18,12 @@ from engine.api.values import InputRole
 from ui.actions import PAINTING, ActionName, Actions
 from ui.item_models.dragged_pictures import drag_out, files_as_data
 from ui.panels.batch_panel import BatchPanel
+from ui.panels.canvas_reading import read_shown, read_start
 from ui.panels.details_panel import DetailsPanel
 from ui.panels.first_run import FirstRun
 from ui.panels.strip_panel import picture_menu
 from ui.picture_levels import PictureLevels, make_levels
-from ui.pictures import ReadPicture, preview_image, read_whole
+from ui.pictures import ReadPicture, preview_image
 from ui.theme.theme import Theme
 from ui.widgets.canvas_corner import CanvasCorner
 from ui.widgets.compare_view import CompareView
@@ -314,12 +313,6 @@ class CanvasPanel(QWidget):
             self._show_view()
             return
 
-        def read() -> tuple[ReadPicture, PictureLevels]:
-            picture = read_whole(path)
-            levels = make_levels(picture.image)
-            # Others want a small picture at most.
-            return msgspec.structs.replace(picture, image=levels.images[-1]), levels
-
         def show(read: tuple[ReadPicture, PictureLevels]) -> None:
             picture, levels = read
             if number != self._wanted:
@@ -338,7 +331,7 @@ class CanvasPanel(QWidget):
             self._session.pictures.take_seed(picture.request.seed if picture.request else None)
             self.shown.emit(picture)
 
-        self._background.run(read, show)
+        self._background.run(partial(read_shown, path), show)
 
     def _read_start(self, path: str, request: GenerateRequest | None) -> None:
         """Read the picture that the shown one was made from, to compare the two."""
@@ -347,23 +340,12 @@ class CanvasPanel(QWidget):
         self.view.take_start(None, QRectF())
         if request is None or start is None:
             return
-        left, top, right, bottom = request.mask_options.expand
-
-        def read() -> tuple[PictureLevels, QRectF] | None:
-            decoded = decode(start, QSize(MAX_PIXELS, MAX_PIXELS))
-            if decoded.image.isNull():
-                return None
-            width, height = decoded.width + left + right, decoded.height + top + bottom
-            part = QRectF(
-                left / width, top / height, decoded.width / width, decoded.height / height
-            )
-            return make_levels(decoded.image), part
 
         def take(found: tuple[PictureLevels, QRectF] | None) -> None:
             if path == self._read_path and found is not None:
                 self.view.take_start(*found)
 
-        self._background.run(read, take)
+        self._background.run(partial(read_start, start, request.mask_options.expand), take)
 
     @property
     def _shows_batch(self) -> bool:
