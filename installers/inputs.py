@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 import urllib.request
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
@@ -72,11 +71,6 @@ def cache_folder() -> Path:
     """Return the folder of downloads and of interpreters that were built."""
     given = os.environ.get("SAFELIGHT_INSTALLERS_CACHE")
     return Path(given) if given else Path.home() / ".cache" / "safelight-installers"
-
-
-def fetch_all(files: Iterable[File]) -> dict[str, Path]:
-    """Return the local paths of files by their names; see `fetch`."""
-    return {file.name: fetch(file) for file in files}
 
 
 def fetch(file: File, folder: Path | None = None) -> Path:

@@ -13,7 +13,6 @@ class Purpose(StrEnum):
     """The use of what is downloaded."""
 
     PACK = "pack"
-    UPDATE = "update"
     MODEL = "model"
 
 

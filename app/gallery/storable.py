@@ -3,9 +3,9 @@
 import os
 
 
-def stored_text(text: str, limit: int | None = None) -> str:
+def stored_text(text: str) -> str:
     """Return a text that SQLite and its index of words take: no lone surrogates, no null."""
-    return text[:limit].replace("\0", " ").encode("utf-8", "replace").decode()
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def stored_path(path: str) -> bytes:

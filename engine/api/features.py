@@ -68,13 +68,12 @@ class OptionalSetting(StrEnum):
 class TextLength(msgspec.Struct, frozen=True, kw_only=True):
     """The number of tokens that a text encoder takes at once.
 
-    If `chunked`, a longer text is encoded in several chunks of this length. `key` and `width` say
-    which vectors of embeddings the encoder takes; an encoder without a width takes none.
+    `key` and `width` say which vectors of embeddings the encoder takes; one without a width takes
+    none.
     """
 
     label: str
     tokens: int
-    chunked: bool = False
     key: str = ""
     width: int = 0
 

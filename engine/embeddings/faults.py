@@ -10,12 +10,12 @@ _HINT = sentence("Download it again, or remove it from the folder of embeddings.
 _CHOOSE = sentence("Choose another file.")
 
 
-def no_embedding(path: Path, reason: Sentence, hint: Sentence = _CHOOSE) -> EngineError:
+def no_embedding(path: Path, reason: Sentence) -> EngineError:
     """Return the error for a file of another kind; `reason` ends a sentence about the file."""
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         sentence("{path} is no textual inversion: {reason}.", path=path.name, reason=reason),
-        hint,
+        _CHOOSE,
     )
 
 

@@ -22,7 +22,6 @@ from engine.weights.side_branches import SideBranches
 from engine.weights.sources import as_source
 
 _DENOISER, _TEXT_SIDE = Component.DENOISER, LoraMode.TEXT_SIDE
-Changes = Mapping[str, tuple[Patch, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -122,7 +122,7 @@ def test_the_number_of_hints_is_limited() -> None:
 def test_vectors_of_embeddings_count_and_their_troubles_are_hints() -> None:
     tensor = np.zeros((5, 768), np.float32)
     known = WithBundled({"zz": Embedding("zz", {"": tensor})})
-    lengths = (TextLength(label="text", tokens=75, chunked=True, key="clip_l", width=768),)
+    lengths = (TextLength(label="text", tokens=75, key="clip_l", width=768),)
     question = PromptQuestion(text="a zz house", convention=A1111, lengths=lengths)
     found = check_prompt(question, None, embeddings=known)
     assert (found.used, found.hints) == (7, ())
@@ -171,7 +171,7 @@ def test_text_encoders_are_counted_apart_where_an_embedding_is_for_one_of_them()
     first = {"": np.zeros((5, 768), np.float32)}
     known = WithBundled({"both": Embedding("both", both), "first": Embedding("first", first)})
     lengths = tuple(
-        TextLength(label=key, tokens=75, chunked=True, key=key, width=width)
+        TextLength(label=key, tokens=75, key=key, width=width)
         for key, width in (("clip_l", 768), ("clip_g", 1280))
     )
 

@@ -69,7 +69,6 @@ def _texts(checkpoint: IdentifiedCheckpoint) -> tuple[TextLength, ...]:
         TextLength(
             label=str(LABELS[component]),
             tokens=CHUNK_TOKENS,
-            chunked=True,
             key=encoder.key,
             width=encoder.width,
         )

@@ -25,12 +25,12 @@ from engine.sampling.types import Latent, Sigmas
 
 
 class _Kind(Enum):
-    EXPLODING = auto()  # as k-diffusion's
     MULTISTEP = auto()
     DISCRETE = auto()
     DISTILLED = auto()
 
 
+# Those of k-diffusion's kind are not among them.
 _KINDS = {
     SamplerName.DPMPP_2M: _Kind.MULTISTEP,
     SamplerName.DPMPP_2M_SDE: _Kind.MULTISTEP,

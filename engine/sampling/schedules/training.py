@@ -18,6 +18,7 @@ from engine.sampling.types import Latent, Sigmas
 _TINY_PRODUCT = 4.8973451890853435e-08
 _DIFFUSERS_TINY_PRODUCT = 2.0**-24
 _LAST_TIMESTEP = 999.0
+_TIMESTEPS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,23 +46,17 @@ class NoiseSchedule:
         object.__setattr__(self, "log_sigmas", np.log(sigmas).astype(np.float32))
 
     @classmethod
-    def scaled_linear(
-        cls,
-        start: float = 0.00085,
-        end: float = 0.012,
-        timesteps: int = 1000,
-        convention: ConventionName = ConventionName.A1111,
-    ) -> Self:
+    def scaled_linear(cls, convention: ConventionName = ConventionName.A1111) -> Self:
         """Build the levels of Stable Diffusion: variances linear in their square root.
 
         A1111 has the CompVis code's products: float64, rounded to float32 before the sigmas are
         taken (k-diffusion `CompVisDenoiser`). ComfyUI rounds only the sigmas (`ModelSampling
         Discrete`), diffusers the variances already (`EulerDiscreteScheduler`).
         """
-        ends = math.sqrt(start), math.sqrt(end)
+        ends = math.sqrt(0.00085), math.sqrt(0.012)
         if convention in (ConventionName.DIFFUSERS, ConventionName.INVOKE):
-            return cls(_products(1 - linspace(*ends, timesteps) ** 2), convention)
-        products = np.cumprod(1 - np.linspace(*ends, timesteps) ** 2)
+            return cls(_products(1 - linspace(*ends, _TIMESTEPS) ** 2), convention)
+        products = np.cumprod(1 - np.linspace(*ends, _TIMESTEPS) ** 2)
         comfy = convention is ConventionName.COMFY
         return cls(products if comfy else products.astype(np.float32), convention)
 

@@ -106,7 +106,6 @@ class StableDiffusionMaker:
                 TextLength(
                     label=str(LABELS[component]),
                     tokens=_TOKENS,
-                    chunked=True,
                     key=encoder.key,
                     width=encoder.width,
                 )
