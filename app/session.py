@@ -20,6 +20,7 @@ from app.commands.models import ModelCommands, Use
 from app.commands.notices import NoticeCommands
 from app.commands.opening import Opening
 from app.commands.packs import PackCommands
+from app.commands.picture_folders import PictureFolders
 from app.commands.pictures import PictureCommands
 from app.commands.presets import PresetCommands
 from app.commands.prompts import PromptCommands
@@ -69,7 +70,7 @@ from app.library.output_pictures import OutputPictures
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.library.wildcards import WildcardStore
 from app.notices.notices import NoticeState
-from app.paths import Paths, pictures_folder
+from app.paths import Paths
 from app.queue.batch import Batch
 from app.queue.job_queue import JobQueue
 from app.queue.jobs import Job, JobState
@@ -122,7 +123,7 @@ class Session(QObject):
         self._add_form_state()
         self._add_commands(paths, terms)
         self._connect()
-        self._use_settings(frozenset())
+        self._use_settings()
 
     def _add_stores(self, paths: Paths, starter: Path) -> None:
         self._lora_memory = LoraMemory(paths.state)
@@ -139,7 +140,6 @@ class Session(QObject):
         self.wildcards = WildcardStore(paths.wildcards, self.background, self)
         self.output_pictures = OutputPictures(paths.output, self.background, self)
         self.gallery_habits = GalleryHabits(paths.state)
-        self._gallery_index: GalleryIndex | None = None
 
     def _add_memories(self, paths: Paths, starter: Path) -> None:
         self.making_times = MakingTimes(self.client, self)
@@ -175,21 +175,13 @@ class Session(QObject):
         self.edited = EditedPictures(form, self.background, self)
         self.control_maps = LayerMaps(form, self.maps, self.edited, self)
         self.disk = DiskRoom(self._paths.output, self.background, self)
+        self._folders = PictureFolders(
+            self._paths, self.settings, self.output_pictures, self.disk, self.notices, self
+        )
         self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
 
     def _add_commands(self, paths: Paths, terms: Terms) -> None:
-        state = AppState(
-            background=self.background,
-            client=self.client,
-            engine=self.engine,
-            queue=self.queue,
-            progress=self.progress,
-            form=self.generation,
-            checkpoints=self.checkpoints,
-            output_pictures=self.output_pictures,
-            view=self.view,
-            notices=self.notices,
-        )
+        state = self._app_state()
         memories = self._model_settings, self._checkpoint_memory
         self.changes = FormChanges(
             self.generation, self.checkpoints, *memories, self.notices, self.background, self
@@ -208,10 +200,30 @@ class Session(QObject):
         self._add_models(paths, state, terms)
         self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
         self.remedies = NoticeCommands(
-            state, self.jobs, self.jobs_in_queue, self.checkpoint, self.devices, self._save_in
+            state,
+            self.jobs,
+            self.jobs_in_queue,
+            self.checkpoint,
+            self.devices,
+            self._folders.save_in,
         )
         self._add_updates(paths, state, terms)
         self._announcements = Announcements(state, self.jobs, self)
+
+    def _app_state(self) -> AppState:
+        """Return the objects that most commands act on."""
+        return AppState(
+            background=self.background,
+            client=self.client,
+            engine=self.engine,
+            queue=self.queue,
+            progress=self.progress,
+            form=self.generation,
+            checkpoints=self.checkpoints,
+            output_pictures=self.output_pictures,
+            view=self.view,
+            notices=self.notices,
+        )
 
     def _add_queue(self, state: AppState) -> None:
         self._used = UsedPictures(self._paths.state)
@@ -322,23 +334,12 @@ class Session(QObject):
     @property
     def gallery_index(self) -> "GalleryIndex":
         """The pictures of all folders, which are opened, and made, by the first who asks."""
-        if self._gallery_index is None:
-            # Here, as the window starts sooner without the readers of a dozen tools.
-            from app.gallery.index import GalleryIndex
-
-            paths, output = self._paths, self.output_pictures.folder
-            self._gallery_index = GalleryIndex(paths.state, paths.cache, output, self)
-            self._gallery_index.failed.connect(self.notices.tell_error)
-            self._gallery_index.write_sidecars = self.settings.now.sidecars
-            self._gallery_index.start()
-        return self._gallery_index
+        return self._folders.index
 
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
         self.settings.look_again()
-        self.output_pictures.refresh()
-        if self._gallery_index is not None:
-            self._gallery_index.refresh()
+        self._folders.look_again()
         of_form = (self.obstacle, self.checkpoint, self.edited, self.control_maps, self.lora_list)
         for files in (*of_form, self.models.moved):
             files.look_again()
@@ -359,34 +360,13 @@ class Session(QObject):
         self.queue.close()
         self.packs.close()
         self.downloads.close()
-        if self._gallery_index is not None:
-            self._gallery_index.close()
+        self._folders.close()
         self.background.close()
 
-    def _use_settings(self, changed: frozenset[str]) -> None:
-        """Have the next pictures made as the settings say; `changed` are names of settings."""
+    def _use_settings(self, *_: object) -> None:
+        """Have the next pictures made as the settings say."""
         now = self.settings.now
         self.client.saving, self.client.previews = now.saving, now.previews
-        if "pictures_folder" in changed:
-            self._open_folder(pictures_folder(now))
-        if self._gallery_index is not None:
-            self._gallery_index.write_sidecars = now.sidecars
-
-    def _save_in(self, folder: Path) -> None:
-        """Have new pictures saved in this folder, after the next start as well."""
-        self.settings.change(pictures_folder=str(folder))
-        # Where the environment names a folder, the settings do not count.
-        self._open_folder(folder)
-
-    def _open_folder(self, folder: Path) -> None:
-        """Save new pictures in a folder; those in the one before stay in the gallery."""
-        before, had_pictures = self.output_pictures.folder, len(self.output_pictures) > 0
-        self.output_pictures.open(folder)
-        self.disk.open(folder)
-        if had_pictures or self._gallery_index is not None:
-            self.gallery_index.open(folder)
-        if had_pictures and before != folder:
-            self.gallery_index.add_folder(before)
 
     def _on_job_changed(self, job: Job) -> None:
         if job.state is JobState.RUNNING:
