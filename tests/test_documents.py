@@ -19,6 +19,11 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(TOPS)}|docs)/[\w./-]*")
 NAME = re.compile(r"[a-z_]+(?:\.\w+)+")
+# `NAME` (`path`), `NAME` of `path`, several names of one file.
+NAMES_IN_FILE = re.compile(
+    r"((?:`\w+`(?:, | and ))*`\w+`) (?:\(|of |in |\(in )"
+    rf"`((?:{'|'.join(TOPS)})/[\w/]+\.py)`"
+)
 DECISION = re.compile(r"^## (\d+)\. .*$", re.MULTILINE)
 STATUS = re.compile(
     r" \(\d{4}-\d\d-\d\d(?:, [^;]+)?; (?:stands(?:; [^;]+)?|(?:in part )?overtaken by (\d+))\)$"
@@ -58,6 +63,22 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_links_lead_to_files(page: Path) -> None:
     assert [link for link in links(page) if not (page.parent / link).exists()] == []
+
+
+def test_names_are_in_the_files_that_documents_give_for_them() -> None:
+    found = [
+        (page, name, path)
+        for page in PAGES
+        for names, path in NAMES_IN_FILE.findall(" ".join(page.read_text("utf-8").split()))
+        for name in re.findall(r"\w+", names)
+    ]
+    assert len(found) > 15
+    missing = [
+        f"{page.name}: {name} in {path}"
+        for page, name, path in found
+        if not re.search(rf"\b{name}\b", (ROOT / path).read_text(encoding="utf-8"))
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
