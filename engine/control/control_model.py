@@ -15,7 +15,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.families.shared.component_network import Dimensions
-from engine.graphs.control_residuals import ResidualForm
+from engine.graphs.control_residuals import TokenResidualForm
 from engine.graphs.operators import GraphBuilder
 from engine.weights.weight_set import WeightSet
 
@@ -64,7 +64,7 @@ class ControlModel(ABC):
         return self.checkpoint.latent.downscale
 
     @property
-    def residuals(self) -> ResidualForm | None:
+    def residuals(self) -> TokenResidualForm | None:
         """The form of residuals for which the denoiser has inputs of their own; None for none."""
         return None
 

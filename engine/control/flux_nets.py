@@ -18,7 +18,7 @@ from engine.control.token_nets import TokenNet, other_transformer
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import Dimensions, config_of
 from engine.families.shared.flow.denoiser import LEAST_TOKENS, MOST_PATCHES, MOST_TOKENS
-from engine.graphs.control_residuals import ResidualForm
+from engine.graphs.control_residuals import TokenResidualForm
 from engine.graphs.flux import PATCH, FluxConfig
 from engine.graphs.flux_control import FluxControlConfig, flux_control, map_tokens
 from engine.graphs.flux_positions import rotations
@@ -52,7 +52,7 @@ class FluxNetModel(TokenNet):
         return cls(network, checkpoint, WeightSet(network.digest, network.weights), config)
 
     @property
-    def residuals(self) -> ResidualForm:
+    def residuals(self) -> TokenResidualForm:
         """The form of the residuals, for which the denoiser has inputs."""
         return self.config.form
 

@@ -55,7 +55,7 @@ class ResidualWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class ResidualForm:
+class TokenResidualForm:
     """The residuals of a network of double and single blocks, and the blocks that they are for.
 
     There are `double` and `single` of them. Each is for several of the transformer's blocks that
@@ -84,7 +84,7 @@ class ResidualForm:
 
 
 @dataclass(frozen=True, slots=True)
-class JointForm(ResidualForm):
+class JointForm(TokenResidualForm):
     """The residuals of a network of joint blocks, each for as many of the transformer's blocks.
 
     The last of those, after which the text does not go on, gets one only if they go `to_last`.
@@ -112,7 +112,7 @@ class TokenResidualWriter:
     alone. `grid` is the height and width in tokens.
     """
 
-    def __init__(self, g: GraphBuilder, form: ResidualForm, width: int, grid: Value) -> None:
+    def __init__(self, g: GraphBuilder, form: TokenResidualForm, width: int, grid: Value) -> None:
         self._g, self._form, self._width, self._number = g, form, width, 0
         self._rows = g.input(ROWS, DType.I64, ("rows",))
         self._weights = g.input(WEIGHTS, DType.F32, ("rows", form.double + form.single, 1, 1))
@@ -136,7 +136,7 @@ class TokenResidualWriter:
 class TokenResiduals:
     """Adds the residuals of control networks to the latent's tokens in a transformer."""
 
-    def __init__(self, g: GraphBuilder, width: int, forms: Sequence[ResidualForm]) -> None:
+    def __init__(self, g: GraphBuilder, width: int, forms: Sequence[TokenResidualForm]) -> None:
         self._g, self._width, self._forms = g, width, forms
 
     def after_double(self, image: Value, block: int, blocks: int) -> Value:
@@ -152,7 +152,7 @@ class TokenResiduals:
         return x
 
     def _added(
-        self, x: Value, form: ResidualForm, number: int | None, before: Value | None
+        self, x: Value, form: TokenResidualForm, number: int | None, before: Value | None
     ) -> Value:
         """Add a residual to the tokens that follow those of `before`, if there is one."""
         if number is None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from backends.base import Array, DType
 from engine.graphs.builder import Value
-from engine.graphs.control_residuals import ResidualForm, TokenResiduals
+from engine.graphs.control_residuals import TokenResidualForm, TokenResiduals
 from engine.graphs.modulation import EPSILON, embedded, gated, modulated, modulations, widened
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.rotary_embeddings import rotated_neighbours
@@ -80,7 +80,7 @@ def flux(
     config: FluxConfig,
     *,
     references: bool = False,
-    residuals: Sequence[ResidualForm] = (),
+    residuals: Sequence[TokenResidualForm] = (),
 ) -> None:
     """Emit the network: one evaluation of the denoiser.
 
@@ -108,7 +108,7 @@ def emit_transformer(
     blocks: "EmitsBlocks[SizesT]",
     *,
     references: bool = False,
-    residuals: Sequence[ResidualForm] = (),
+    residuals: Sequence[TokenResidualForm] = (),
 ) -> None:
     """Emit a network of `blocks`; `flux` has the inputs that all have, and those of references."""
     cells, channels = ("height", "width"), config.in_channels // blocks.patch**2

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from backends.base import DType
 from engine.graphs.builder import Value
-from engine.graphs.control_residuals import ResidualForm, TokenResidualWriter
+from engine.graphs.control_residuals import TokenResidualForm, TokenResidualWriter
 from engine.graphs.flux import PATCH, EmbeddedBlocks, FluxConfig
 from engine.graphs.operators import GraphBuilder
 
@@ -32,9 +32,9 @@ class FluxControlConfig(FluxConfig):
     embeds_pixels: bool = False
 
     @property
-    def form(self) -> ResidualForm:
+    def form(self) -> TokenResidualForm:
         """The form of its residuals."""
-        return ResidualForm(self.double_blocks, self.single_blocks, self.embeds_pixels)
+        return TokenResidualForm(self.double_blocks, self.single_blocks, self.embeds_pixels)
 
 
 def map_tokens(g: GraphBuilder, config: FluxControlConfig) -> None:

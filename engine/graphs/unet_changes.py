@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from backends.base import DType
 from engine.graphs.builder import Value
-from engine.graphs.control_residuals import ResidualForm
+from engine.graphs.control_residuals import TokenResidualForm
 from engine.graphs.free_u import FreeU
 from engine.graphs.lllite import LlliteLayers, LlliteWriter
 from engine.graphs.operators import GraphBuilder
@@ -37,7 +37,7 @@ class NetworkChanges:
     shows_attention: bool = False
     lllite: LlliteLayers | None = None
     reference: ReferenceForm | None = None
-    residuals: tuple[ResidualForm, ...] = ()
+    residuals: tuple[TokenResidualForm, ...] = ()
 
     def perturbs(self, layer: str) -> bool:
         """Return True if some rows of this self-attention layer attend to themselves alone."""

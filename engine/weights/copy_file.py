@@ -17,7 +17,7 @@ from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.safetensors import read_index
 from engine.durable import put_in_place
 from engine.errors import EngineError
-from engine.weights.block_sums import DIGITS, BlockSums, blocks_in, sum_text, sums_of
+from engine.weights.block_checksums import DIGITS, BlockChecksums, blocks_in, sum_text, sums_of
 from engine.weights.packing import bound_type
 from engine.weights.sources import WeightSource
 
@@ -67,7 +67,7 @@ def write_copy(path: Path, header: bytes, arrays: Iterator[Array]) -> None:
 
     Raises OSError.
     """
-    part, sums, size = unfinished(path), BlockSums(), 0
+    part, sums, size = unfinished(path), BlockChecksums(), 0
     try:
         with part.open("xb") as file:
             file.write(header)

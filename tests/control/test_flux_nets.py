@@ -21,7 +21,7 @@ from engine.control.network import ControlForm
 from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families import identify
-from engine.graphs.control_residuals import ResidualForm
+from engine.graphs.control_residuals import TokenResidualForm
 from engine.graphs.flux_control import FluxControlConfig
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
@@ -87,17 +87,17 @@ def test_a_network_of_xlabs_is_read_with_joined_layers_cut(net: Path) -> None:
     )
     assert isinstance(found.sizes, FluxControlConfig)
     assert found.sizes.embeds_pixels
-    assert found.sizes.form == ResidualForm(1, 0, in_turn=True)
+    assert found.sizes.form == TokenResidualForm(1, 0, in_turn=True)
     assert "input_hint_block.conv_out.weight" in found.weights
     key = as_source(found.weights["transformer_blocks.0.attn.to_k.weight"])
     assert key.shape == (64, 64)
 
 
 def test_residuals_are_for_several_blocks_each() -> None:
-    union = ResidualForm(5, 10)
+    union = TokenResidualForm(5, 10)
     assert [union.of_double(block, 19) for block in (0, 3, 4, 18)] == [0, 0, 1, 4]
     assert [union.of_single(block, 38) for block in (0, 3, 4, 37)] == [5, 5, 6, 14]
-    in_turn = ResidualForm(2, 0, in_turn=True)
+    in_turn = TokenResidualForm(2, 0, in_turn=True)
     assert [in_turn.of_double(block, 19) for block in (0, 1, 2, 18)] == [0, 1, 0, 0]
     assert in_turn.of_single(3, 38) is None
 

@@ -15,7 +15,7 @@ from engine.cancel import CancelToken
 from engine.checkpoints.known_files import CHECKED_NS, KnownFiles
 from engine.errors import Cancelled, EngineError
 from engine.memory.plan import WeightPlacement
-from engine.weights import block_sums, copy_checks
+from engine.weights import block_checksums, copy_checks
 from engine.weights.copy_file import is_sound
 from engine.weights.sources import WeightSource
 from engine.weights.working_copies import WorkingCopies
@@ -63,7 +63,7 @@ class Days:
 
 @pytest.fixture
 def days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Days:
-    monkeypatch.setattr(block_sums, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(block_checksums, "BLOCK_BYTES", 100)
     return Days(tmp_path, monkeypatch)
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from ui.panels.named_row import NamedRow
+from ui.panels.labelled_row import LabelledRow
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 
 
-class ChoiceRow(NamedRow):
+class ChoiceRow(LabelledRow):
     """A named list of choices, each with a sentence; `chosen` is called with the user's choice."""
 
     def __init__(

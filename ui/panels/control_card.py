@@ -21,8 +21,8 @@ from ui.layer_labels import (
     resize_words,
 )
 from ui.panels.control_more import ControlMore
+from ui.panels.labelled_row import LabelledRow
 from ui.panels.layer_card import LayerCard
-from ui.panels.named_row import NamedRow
 from ui.panels.path_row import PathRow
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -43,8 +43,8 @@ class ControlCard(LayerCard):
         self.weights = PathRow(theme, self.tr("Its weights"), self.tr("Found by name"))
         # The preprocessors that are listed first; None before any is listed.
         self._serving: list[PreprocessorName] | None = None
-        self._network = NamedRow(self.tr("Network"), self.file)
-        self._preprocessor = NamedRow(self.tr("Map by"), self.preprocessor)
+        self._network = LabelledRow(self.tr("Network"), self.file)
+        self._preprocessor = LabelledRow(self.tr("Map by"), self.preprocessor)
         self.more = LateSection(theme, self.tr("More"), self._make_folded)
         self._lay_out()
         self._connect_own()

@@ -17,8 +17,8 @@ from ui.layer_labels import blocks_words, combination_words, encoder_words, scal
 from ui.listed_files import encoder_files
 from ui.panels.choice_row import ChoiceRow
 from ui.panels.file_choice import FileChoice
+from ui.panels.labelled_row import LabelledRow
 from ui.panels.layer_card import LayerCard
-from ui.panels.named_row import NamedRow
 from ui.panels.path_row import PathRow
 from ui.theme.theme import Theme
 from ui.widgets.labels import align, breakable, plain_label
@@ -29,9 +29,9 @@ class ImagePromptCard(LayerCard):
 
     def __init__(self, session: Session, layers: LayerList, theme: Theme) -> None:
         super().__init__(session, layers, theme)
-        self._adapter = NamedRow(self.tr("Adapter"), self.file)
+        self._adapter = LabelledRow(self.tr("Adapter"), self.file)
         self.encoder = FileChoice(theme)
-        self._encoder = NamedRow(self.tr("Encoder"), self.encoder)
+        self._encoder = LabelledRow(self.tr("Encoder"), self.encoder)
         self.no_encoder = plain_label("", "note", wrap=True)
         blocks = [(choice, *blocks_words(choice)) for choice in AdapterBlocks]
         self.blocks = ChoiceRow(theme, self.tr("It gives"), blocks, partial(self.change, "blocks"))

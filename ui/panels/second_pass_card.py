@@ -20,7 +20,7 @@ from ui.listed_files import upscaler_files, usable
 from ui.method_labels import method_name
 from ui.panels.card_list import ListedCard
 from ui.panels.file_choice import FileChoice
-from ui.panels.named_row import NamedRow
+from ui.panels.labelled_row import LabelledRow
 from ui.panels.option_rows import FieldWords
 from ui.panels.second_pass_more import SecondPassMore, number_row
 from ui.second_pass_labels import (
@@ -69,7 +69,7 @@ class SecondPassCard(ListedCard):
         self.lost = plain_label("", "note", wrap=True)
         self.lost_model = plain_label("", "note", wrap=True)
         self._shown = SecondPass()
-        self._upscaler = NamedRow(self.tr("Upscaler"), self.upscaler)
+        self._upscaler = LabelledRow(self.tr("Upscaler"), self.upscaler)
         self.more = LateSection(theme, self.tr("More"), self._make_more)
         self._lay_out()
         self._connect()

@@ -16,7 +16,7 @@ from ui.listed_files import checkpoint_files
 from ui.method_labels import method_name, sampler_about, schedule_about
 from ui.panels.choice_row import ChoiceRow
 from ui.panels.file_choice import FileChoice
-from ui.panels.named_row import NamedRow
+from ui.panels.labelled_row import LabelledRow
 from ui.panels.option_rows import FieldRow, FieldWords
 from ui.second_pass_labels import upscaler_words
 from ui.theme.metrics import S
@@ -43,7 +43,7 @@ class SecondPassMore(QWidget):
             theme, self.tr("To the size by"), resamplings, partial(change, "resampling")
         )
         self.checkpoint = FileChoice(theme)
-        self._checkpoint = NamedRow(self.tr("Model"), self.checkpoint)
+        self._checkpoint = LabelledRow(self.tr("Model"), self.checkpoint)
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self._lay_out()

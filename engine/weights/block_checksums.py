@@ -16,7 +16,7 @@ DIGITS = 8
 _READ_BYTES = 1 << 20
 
 
-class BlockSums:
+class BlockChecksums:
     """Computes the checksums of all blocks of a stream, added in pieces of any length."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ def sums_of(path: Path, start: int, unwanted: Event) -> str | None:
 
     Raises OSError.
     """
-    sums, buffer = BlockSums(), memoryview(bytearray(_READ_BYTES))
+    sums, buffer = BlockChecksums(), memoryview(bytearray(_READ_BYTES))
     with path.open("rb", buffering=0) as file:
         file.seek(start)
         while read := file.readinto(buffer):

@@ -6,7 +6,7 @@ from ui.theme.metrics import S
 from ui.widgets.labels import buddy_label
 
 
-class NamedRow(QWidget):
+class LabelledRow(QWidget):
     """A label before a control, which takes the rest of the row."""
 
     def __init__(self, name: str, control: QWidget) -> None:
