@@ -23,7 +23,7 @@ from installers.trimming import leaves_out, read_trim
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("app", "backends", "engine", "ui")
-TARGET = Target.LINUX
+TARGET = {"win32": Target.WINDOWS, "darwin": Target.MACOS}.get(sys.platform, Target.LINUX)
 # Pillow imports the modules of formats when a picture is opened.
 FORMATS = tuple(
     f"PIL.{name}ImagePlugin" for name in ("Bmp", "Gif", "Jpeg", "Mpo", "Png", "Tiff", "WebP")
