@@ -9,14 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.api.weight_suffixes import GGUF_SUFFIX, SAFETENSORS_SUFFIXES
 from engine.file_paths import is_folder
 
-# Suffixes of weights, in lower case; `.sft` is a safetensors file's, too.
-SAFETENSORS_SUFFIXES = frozenset({".safetensors", ".sft"})
-# llama.cpp's format of quantised weights.
-GGUF_SUFFIX = ".gguf"
-# PyTorch's suffixes; .pt and .bin files are usually not checkpoints.
-CHECKPOINT_SUFFIXES = SAFETENSORS_SUFFIXES | {".ckpt", GGUF_SUFFIX}
+# Suffixes of checkpoints; other files of PyTorch are opened where somebody names them.
+CHECKPOINT_SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, ".ckpt", GGUF_SUFFIX})
 # Folders of other programs' layouts whose files are not checkpoints, in lower case.
 ADAPTER_FOLDERS = frozenset(
     {

@@ -24,7 +24,7 @@ from ui.dock.queue_drawer import QueueDrawer
 from ui.drops import Drops
 from ui.field_keys import FieldKeys
 from ui.files.chooser import FileChooser
-from ui.files.kinds import PICTURE_PATTERNS
+from ui.files.kinds import MODEL_PATTERNS, PICTURE_PATTERNS
 from ui.menus import MenuBar
 from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
@@ -205,10 +205,9 @@ class MainWindow(QMainWindow):
             self,
             self.tr("Open a model or a picture"),
             nearest_folder(self.session.checkpoints.models),
-            self.tr(
-                "Models and pictures (*.safetensors *.sft *.gguf *.ckpt *.pt {pictures})"
-                ";;All files (*)"
-            ).format(pictures=PICTURE_PATTERNS),
+            self.tr("Models and pictures ({models} {pictures});;All files (*)").format(
+                models=MODEL_PATTERNS, pictures=PICTURE_PATTERNS
+            ),
         )
         if name:
             self.session.open_file(Path(name))

@@ -9,6 +9,7 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.model_files import MODEL_SUFFIXES
 from ui.files.chooser import FileChooser
+from ui.files.kinds import model_kinds
 
 
 def ask_for_folder(session: Session, parent: QWidget) -> Path | None:
@@ -28,7 +29,4 @@ def ask_where(session: Session, parent: QWidget, missing: Path) -> str:
     start = nearest_folder(known)
     if missing.suffix.lower() not in MODEL_SUFFIXES:
         return FileChooser.open_folder(parent, title, start)
-    models = QCoreApplication.translate(
-        "models", "Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)"
-    )
-    return FileChooser.open_file(parent, title, start, models)
+    return FileChooser.open_file(parent, title, start, model_kinds())

@@ -14,6 +14,7 @@ from app.session import Session
 from engine.api.upscaling import Resampling, UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
 from ui.files.chooser import FileChooser
+from ui.files.kinds import UPSCALER_PATTERNS
 from ui.job_labels import upscaler_name
 from ui.labels import duration, file_size, size_label
 from ui.model_labels import upscaler_about
@@ -158,7 +159,7 @@ class UpscalePopup(QFrame):
         """Ask for an upscaler's file; the popup is closed meanwhile, as it would lie over all."""
         self.close()
         before = nearest_folder(Path(self._elsewhere or self._session.checkpoints.models))
-        kinds = self.tr("Upscalers (*.pth *.safetensors *.pt *.ckpt *.bin);;All files (*)")
+        kinds = self.tr("Upscalers ({endings});;All files (*)").format(endings=UPSCALER_PATTERNS)
         title = self.tr("The file of an upscaler")
         file = FileChooser.open_file(self.parentWidget(), title, before, kinds)
         self._wanted = file or self._wanted

@@ -8,12 +8,12 @@ from app.downloads.file_names import safe_file_name
 from app.downloads.links import Link, encoded, hugging_face_url
 from app.downloads.source import host_of
 from engine.api.model_files import ModelKind
+from engine.api.weight_suffixes import WEIGHT_SUFFIXES
 from engine.folders import PIPELINE_FILE
 from engine.untrusted_json import decode_json
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MOST_TEXT = 200
-_WEIGHTS = (".safetensors", ".sft", ".gguf", ".ckpt", ".pt", ".pth", ".bin")
 _CIVITAI_KINDS = {
     "Checkpoint": ModelKind.CHECKPOINT,
     "LORA": ModelKind.LORA,
@@ -51,8 +51,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[OfferedFile, ...]
     base_model: str = ""
     licence: str = ""
-    # A person has to agree to terms on the site before it gives the file.
-    is_gated: bool = False
     card: bytes = b""
 
 
@@ -117,7 +115,6 @@ class _CardData(msgspec.Struct, frozen=True):
 
 class _Repository(msgspec.Struct, frozen=True):
     siblings: tuple[_Sibling, ...] = ()
-    gated: bool | str = False
     card: _CardData | None = msgspec.field(name="cardData", default=None)
 
 
@@ -179,7 +176,6 @@ def hugging_face_page(content: bytes, link: Link) -> Page:
         ),
         base_model=_text(_first(card.base_model)),
         licence=_text(stated),
-        is_gated=bool(repository.gated),
     )
 
 
@@ -233,7 +229,7 @@ def _civitai_terms(model: _Model) -> str:
 
 
 def _is_weights(name: str) -> bool:
-    return name.lower().endswith(_WEIGHTS)
+    return name.lower().endswith(WEIGHT_SUFFIXES)
 
 
 def _hash(text: str | None) -> str:

@@ -11,8 +11,8 @@ from engine.api.features import Features, OptionalSetting
 from engine.api.image_prompts import MAX_IMAGE_PROMPTS, ImagePrompt
 from engine.api.model_files import ModelKind
 from engine.api.preprocessors import PreprocessorName
+from engine.api.weight_suffixes import NETWORK_SUFFIXES
 
-_SUFFIXES = (".safetensors", ".sft", ".pth", ".pt", ".ckpt", ".bin", ".onnx")
 # The file of a layer that has none because the model itself follows its picture.
 MODEL_ITSELF = ""
 Layer = ControlLayer | ImagePrompt
@@ -79,7 +79,7 @@ def file_name(stated: str) -> str:
 def bare_name(stated: str) -> str:
     """Return the name in a stated path in lower case, without a suffix of files of weights."""
     name = file_name(stated).lower()
-    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end)), name)
+    return next((name.removesuffix(end) for end in NETWORK_SUFFIXES if name.endswith(end)), name)
 
 
 def is_whole_path(stated: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from engine.api.values import ErrorCode
+from engine.api.weight_suffixes import without_weight_suffix
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 20_000
 _MOST_NAME = 300
 _TAG = re.compile(r"<(?:lora|lyco):([^:<>]{1,200})")
-_WEIGHTS = (".safetensors", ".ckpt", ".pt", ".bin", ".pth", ".gguf")
 _log = logging.getLogger(__name__)
 
 
@@ -69,7 +69,4 @@ def _describe(imported: "ImportedRequest") -> Description:
 def bare_name(file: str) -> str:
     """Return the name of a file of weights without its folders, whichever system's, and suffix."""
     name = PureWindowsPath(file[-4 * _MOST_NAME :].replace("/", "\\")).name
-    for suffix in _WEIGHTS:
-        if name.lower().endswith(suffix):
-            return name[: -len(suffix)].strip()[:_MOST_NAME]
-    return name.strip()[:_MOST_NAME]
+    return without_weight_suffix(name).strip()[:_MOST_NAME]

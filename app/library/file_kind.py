@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.api.model_files import MODEL_SUFFIXES
+from engine.api.weight_suffixes import PYTORCH_SUFFIXES
 from engine.folders import PIPELINE_FILE
 from engine.regular_file import open_regular
 
@@ -42,7 +43,6 @@ _CHECKPOINT = re.compile(
 _MAGIC = (b"GGUF", b"PK\x03\x04", b"\x80")
 # The parts of a diffusers folder of which any checkpoint has one.
 _DENOISERS = ("unet", "transformer")
-_OPAQUE = frozenset({".pt", ".pth", ".bin", ".ckpt"})
 
 
 class FileKind(Enum):
@@ -65,7 +65,7 @@ class FileKind(Enum):
 
 def kind_of(path: Path) -> FileKind:
     """Return the kind of a file or folder; the header of safetensors is read. Never raises."""
-    if path.suffix.lower() in _OPAQUE:
+    if path.suffix.lower() in PYTORCH_SUFFIXES:
         return FileKind.OPAQUE
     try:
         facts = path.stat()

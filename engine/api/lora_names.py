@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from engine.api.folded import folded
+from engine.api.weight_suffixes import PYTORCH_SUFFIXES, SAFETENSORS_SUFFIXES
 
-# diffusers' first LoRAs are .bin files.
-_PICKLES = (".pt", ".ckpt", ".bin", ".pth")
-# The suffixes that A1111 and ComfyUI list.
-LORA_SUFFIXES = frozenset({".safetensors", ".sft", *_PICKLES})
+# The suffixes that A1111 and ComfyUI list; diffusers' first LoRAs are .bin files.
+LORA_SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, *PYTORCH_SUFFIXES})
 # diffusers saves a LoRA under this name in a folder of its own, whose name is the LoRA's.
 _DIFFUSERS_STEM = "pytorch_lora_weights"
 
@@ -82,7 +81,7 @@ def order_in_folder(name: str, path: str) -> tuple[int, str, bool]:
 
     Files that lie less deep come first, then the alphabet, then safetensors files.
     """
-    return name.count("/"), name.casefold(), path.casefold().endswith(_PICKLES)
+    return name.count("/"), name.casefold(), path.casefold().endswith(PYTORCH_SUFFIXES)
 
 
 def _names(name: str) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.api.lora_names import LORA_SUFFIXES
 from engine.api.sentences import Text
+from engine.api.weight_suffixes import WEIGHT_SUFFIXES
 
 # The suffixes of the files in a list of models, in lower case.
-MODEL_SUFFIXES = LORA_SUFFIXES | {".gguf"}
+MODEL_SUFFIXES = frozenset(WEIGHT_SUFFIXES)
 
 
 class ModelKind(StrEnum):

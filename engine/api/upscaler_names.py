@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from pathlib import PureWindowsPath
 
+from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
+
 # The suffixes of upscalers' files, in lower case.
-UPSCALER_SUFFIXES = frozenset({".safetensors", ".sft", ".pth", ".pt"})
+UPSCALER_SUFFIXES = (*SAFETENSORS_SUFFIXES, ".pth", ".pt")
 # The files that A1111 downloads, by the names in its list (`modules/realesrgan_model.py`).
 _OF_A1111: Mapping[str, str] = {
     "R-ESRGAN 4x+": "RealESRGAN_x4plus",

@@ -3,11 +3,10 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from engine.api.weight_suffixes import NETWORK_SUFFIXES
+
 # Files of weights, in lower case; an index lists the shards of a network.
-_WEIGHTS = frozenset(
-    {".safetensors", ".sft", ".ckpt", ".bin", ".pt", ".pth", ".onnx", ".onnx_data", ".pb"}
-    | {".msgpack", ".h5", ".gguf"}
-)
+_WEIGHTS = frozenset({*NETWORK_SUFFIXES, ".onnx_data", ".pb", ".msgpack", ".h5"})
 _INDEX, _SHARD = ".index", "-of-"
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
+from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.bake.writing import no_room, not_writable
 from engine.durable import rename_without_overwrite
 from engine.errors import EngineError
 from engine.file_paths import is_folder
-from engine.folders import SAFETENSORS_SUFFIXES
 
 
 def require_place(target: Path, base: Path, sources: Iterable[Path], *, replace: bool) -> None:

@@ -97,9 +97,12 @@ def _of_tensors(
         vectors = {key: _numbers(tensor, path) for key, tensor in labelled.items()}
         return (_checked(Embedding(name, vectors, path), facts),)
     if any(key.endswith(_OF_RESULTS) for key in tensors):
-        reason = "its vectors belong to the text encoder's results, not to its words"
         raise no_embedding(
-            path, sentence("{reason} (OneTrainer's output embedding)", reason=reason)
+            path,
+            sentence(
+                "its vectors belong to the text encoder's results, not to its words "
+                "(OneTrainer's output embedding)"
+            ),
         )
     if listed and len(listed) == len(tensors):
         return (_checked(_joined(name, tensors, path), facts),)

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.api.weight_suffixes import WEIGHT_SUFFIXES
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.errors import EngineError
 from engine.file_paths import is_folder
-from engine.folders import CHECKPOINT_SUFFIXES, weights_below, weights_in
+from engine.folders import weights_below, weights_in
 from engine.image_prompts.adapters import ImageAdapter
 from engine.image_prompts.encoders import VisionEncoder, read_encoder
 
-_SUFFIXES = CHECKPOINT_SUFFIXES | {".bin", ".pth", ".pt"}
+_SUFFIXES = frozenset(WEIGHT_SUFFIXES)
 # Words in the end of an encoder's path, in lower case; other files are not opened to look for one.
 _WORDS = ("clip", "vision", "encoder", "vit")
 # The folder of an encoder beside the adapters, in the repository of IP-Adapter's authors.

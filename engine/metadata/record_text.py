@@ -22,6 +22,7 @@ from engine.api.image_prompts import ImagePromptReport
 from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter, number_text
 from engine.metadata.option_text import option_pairs
@@ -37,7 +38,6 @@ _MODEL_HASH_DIGITS = 10
 _LORA_HASH_DIGITS = 12
 # Words in the names of models like Flux.1 that take no guidance as an input.
 _WITHOUT_GUIDANCE = ("schnell", "klein", "chroma")
-_SAFETENSORS = (".safetensors", ".sft")
 # The methods without a file by AUTOMATIC1111's names.
 _UPSCALE_METHODS = {Resampling.LANCZOS.value: "Lanczos", Resampling.AREA.value: "Nearest"}
 _NOT_IN_TAGS = str.maketrans("", "", ":<>")
@@ -117,7 +117,7 @@ def _lora_hashes(loras: Iterable[LoraReport]) -> Iterator[str]:
     tensors is not known, the beginning of the file's is one by which Civitai finds it.
     """
     for lora in loras:
-        is_safetensors = lora.path is not None and lora.path.lower().endswith(_SAFETENSORS)
+        is_safetensors = lora.path is not None and lora.path.lower().endswith(SAFETENSORS_SUFFIXES)
         whole = lora.sha256 and lora.sha256[: _MODEL_HASH_DIGITS if is_safetensors else None]
         digits = lora.tensors_hash or whole
         if digits and lora.path:

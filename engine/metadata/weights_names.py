@@ -2,11 +2,9 @@
 
 from pathlib import PureWindowsPath
 
-_SUFFIXES = (".safetensors", ".ckpt", ".pth", ".pt", ".bin", ".gguf")
+from engine.api.weight_suffixes import without_weight_suffix
 
 
 def weights_name(path: str) -> str:
     """Return the name of a file or folder without its suffix, for paths of any system."""
-    name = PureWindowsPath(path).name
-    stem, _, suffix = name.rpartition(".")
-    return stem if stem and f".{suffix.lower()}" in _SUFFIXES else name
+    return without_weight_suffix(PureWindowsPath(path).name)

@@ -11,18 +11,17 @@ from pathlib import Path
 
 from engine.api.lora_names import NamedFiles
 from engine.api.sentences import Sentence, sentence
+from engine.api.weight_suffixes import NETWORK_SUFFIXES, ONNX_SUFFIX
 from engine.checkpoints.diffusers_folder import ReadIndex, read_part
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import sampled_digest
 from engine.errors import EngineError
 from engine.file_paths import exists, is_folder
-from engine.folders import CHECKPOINT_SUFFIXES, weights_below
+from engine.folders import weights_below
 from engine.lora.hashes import legacy_hash
 from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import NamesBelow, Report, report_nothing
 
-_ONNX = ".onnx"
-_SUFFIXES = frozenset({*CHECKPOINT_SUFFIXES, ".bin", ".pth", ".pt", _ONNX})
 # The folder of a diffusers network is the file's own.
 _OF_FOLDER = "config.json"
 _MOST_FILES = 50_000
@@ -46,7 +45,7 @@ def content_digest(path: Path, read: ReadIndex = read_index) -> str | None:
         if is_folder(path):
             part = read_part(path, read)
             return part.index.digest if part else None
-        if path.suffix.lower() == _ONNX:
+        if path.suffix.lower() == ONNX_SUFFIX:
             with path.open("rb") as file:
                 return sampled_digest(file, b"", path.stat().st_size)
         return read(path).digest
@@ -123,7 +122,7 @@ class NetworkLookup:
         suffix = Path(wanted.stated).suffix.lower()
         files = [file.path for file in self._files]
         alike = [path for path in files if path.suffix.lower() == suffix]
-        if suffix not in _SUFFIXES:
+        if suffix not in NETWORK_SUFFIXES:
             alike = [
                 path for path in dict.fromkeys(path.parent for path in files) if _is_whole(path)
             ]
@@ -148,7 +147,7 @@ class NetworkLookup:
     def _called(self, name: str, accepts: Accepts) -> Iterator[Path]:
         plain = name.replace("\\", "/")
         stem, dot, suffix = plain.rpartition(".")
-        meant = stem if dot and f".{suffix.lower()}" in _SUFFIXES else plain
+        meant = stem if dot and f".{suffix.lower()}" in NETWORK_SUFFIXES else plain
         if not meant.strip():
             return
         yield from (
@@ -175,7 +174,7 @@ class _Listed:
 
 def _below(folders: Iterable[Path]) -> Iterator[_Listed]:
     for folder in folders:
-        for path in weights_below(folder, _SUFFIXES, inside_checkpoints=True):
+        for path in weights_below(folder, NETWORK_SUFFIXES, inside_checkpoints=True):
             if not is_folder(path):
                 yield _Listed(path, path.relative_to(folder).with_suffix("").as_posix())
 

@@ -16,6 +16,7 @@ from engine.api.preprocessors import (
 )
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.api.weight_suffixes import ONNX_SUFFIX
 from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.preprocessors.annotators import (
@@ -26,7 +27,7 @@ from engine.preprocessors.annotators import (
     read_annotator,
 )
 from engine.preprocessors.finding import find_file, find_weights
-from engine.preprocessors.onnx_files import SUFFIX, LoadedOnnx, OnnxFile
+from engine.preprocessors.onnx_files import LoadedOnnx, OnnxFile
 from engine.preprocessors.onnx_trial import OnnxTrials
 from engine.preprocessors.pose.posing import JOINTS_SIZE, PEOPLE_SIZE, PoseNetworks
 from engine.preprocessors.run import require_network
@@ -79,7 +80,7 @@ def read_networks(
     if not files:
         require_network(name, None)
         return None
-    if files[0].suffix.lower() != SUFFIX:
+    if files[0].suffix.lower() != ONNX_SUFFIX:
         annotator = read_annotator(files[0])
         require_network(name, annotator.kind)
         return ReadNetworks(annotator.kind, partial(_loaded, annotator))

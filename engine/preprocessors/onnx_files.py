@@ -18,8 +18,6 @@ from engine.errors import Cancelled, EngineError
 from engine.memory.plan import WeightPlacement
 from engine.preprocessors.annotators import AnnotatorKind
 
-SUFFIX = ".onnx"
-
 
 class OnnxFile:
     """An ONNX file that takes one picture, float32 [1, 3, height, width].

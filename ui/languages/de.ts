@@ -2480,8 +2480,8 @@
  <context>
   <name>MainWindow</name>
   <message>
-   <source>Models and pictures (*.safetensors *.sft *.gguf *.ckpt *.pt {pictures});;All files (*)</source>
-   <translation>Modelle und Bilder (*.safetensors *.sft *.gguf *.ckpt *.pt {pictures});;Alle Dateien (*)</translation>
+   <source>Models and pictures ({models} {pictures});;All files (*)</source>
+   <translation>Modelle und Bilder ({models} {pictures});;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Open a model or a picture</source>
@@ -2813,10 +2813,6 @@
   <message>
    <source>It may be busy with something large. You can wait, or stop it by force: finished pictures are safe, and the one being made starts again.</source>
    <translation>Sie ist vielleicht mit etwas Großem beschäftigt. Warten oder sie mit Gewalt beenden: Fertige Bilder sind sicher, und das laufende beginnt von vorn.</translation>
-  </message>
-  <message>
-   <source>Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)</source>
-   <translation>Modelle (*.safetensors *.sft *.gguf *.ckpt *.pt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Start again</source>
@@ -5083,8 +5079,8 @@
    <translation>Vergrößern mit</translation>
   </message>
   <message>
-   <source>Upscalers (*.pth *.safetensors *.pt *.ckpt *.bin);;All files (*)</source>
-   <translation>Upscaler (*.pth *.safetensors *.pt *.ckpt *.bin);;Alle Dateien (*)</translation>
+   <source>Upscalers ({endings});;All files (*)</source>
+   <translation>Upscaler ({endings});;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>With</source>
@@ -10721,8 +10717,8 @@
    <translation>hier {ratio}-mal so schnell wie {other}</translation>
   </message>
   <message>
-   <source>{reason} (OneTrainer's output embedding)</source>
-   <translation>{reason} (Ausgabe-Embedding von OneTrainer)</translation>
+   <source>its vectors belong to the text encoder's results, not to its words (OneTrainer's output embedding)</source>
+   <translation>seine Vektoren gehören zu den Ergebnissen des Textencoders, nicht zu seinen Wörtern (Ausgabe-Embedding von OneTrainer)</translation>
   </message>
   <message>
    <source>{sign} in the prompt is no wildcard here; it was drawn as words.</source>
@@ -11340,6 +11336,10 @@
  </context>
  <context>
   <name>files</name>
+  <message>
+   <source>Models ({endings});;All files (*)</source>
+   <translation>Modelle ({endings});;Alle Dateien (*)</translation>
+  </message>
   <message>
    <source>Computer</source>
    <translation>Computer</translation>
@@ -13086,10 +13086,6 @@
   <message>
    <source>Models</source>
    <translation>Modelle</translation>
-  </message>
-  <message>
-   <source>Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)</source>
-   <translation>Modelle (*.safetensors *.sft *.gguf *.ckpt *.pt);;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>Other</source>

@@ -19,6 +19,7 @@ from engine.api.checkpoints import CheckpointInfo, Gap
 from engine.api.request import ComponentFiles
 from ui.checkpoint_labels import fit_label, given_parts, part_label
 from ui.files.chooser import FileChooser
+from ui.files.kinds import MODEL_PATTERNS
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -26,8 +27,6 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
 translate = QCoreApplication.translate
-
-_FILTER = "*.safetensors *.sft *.gguf *.ckpt"
 
 
 class GapPanel(QWidget):
@@ -72,7 +71,7 @@ class GapPanel(QWidget):
     def _choose(self, row: "GapRow") -> None:
         title = self.tr("A file with this part: {part}").format(part=part_label(row.component))
         folder = nearest_folder(self._session.checkpoints.models)
-        name = FileChooser.open_file(self, title, folder, _FILTER)
+        name = FileChooser.open_file(self, title, folder, MODEL_PATTERNS)
         if name:
             self.give(row.component, str(Path(name)))
 

@@ -17,6 +17,7 @@ from engine.api.control import ControlLayer
 from engine.api.model_files import ModelInfo
 from ui.drop_spots import DropSpot
 from ui.files.chooser import FileChooser
+from ui.files.kinds import NETWORK_PATTERNS
 from ui.panels.card_list import CardList
 from ui.panels.card_pictures import CardPictures
 from ui.panels.picture_question import ask_for_picture
@@ -28,7 +29,6 @@ from ui.widgets.labels import breakable, plain_label
 if TYPE_CHECKING:
     from ui.panels.layer_card import LayerCard
 
-_WEIGHTS = "*.safetensors *.sft *.pth *.pt *.ckpt *.bin *.onnx"
 # The thickness of the mark between cards.
 _MARK = 3
 
@@ -236,7 +236,7 @@ class LayerPanel(CardList["LayerCard"]):
 
     def _choose_file(self, at: int) -> None:
         name = self.cards[at].name.text()
-        path = self._ask(self.tr("The file for {name}").format(name=name[:80]), _WEIGHTS)
+        path = self._ask(self.tr("The file for {name}").format(name=name[:80]), NETWORK_PATTERNS)
         if path is not None:
             self._commands.use_file(at, path)
 
@@ -251,7 +251,7 @@ class LayerPanel(CardList["LayerCard"]):
         elif name == "further":
             add = partial(self._commands.add_further, at)
             self._ask_for_picture(self.tr("A picture that is seen together with the first"), add)
-        elif (path := self._ask(self.tr("A file of weights"), _WEIGHTS)) is not None:
+        elif (path := self._ask(self.tr("A file of weights"), NETWORK_PATTERNS)) is not None:
             change(path)
 
     def _ask_for_picture(self, title: str, take: Callable[[Path], None]) -> None:

@@ -15,7 +15,9 @@ from app.library.picture_files import Picture
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.lora_files import FewStepSettings, LoraInfo
+from engine.api.weight_suffixes import PYTORCH_SUFFIXES, SAFETENSORS_SUFFIXES
 from ui.files.chooser import FileChooser
+from ui.files.kinds import patterns
 from ui.lora_labels import fate_words, lora_summary, lost_words, place_words, shared_words
 from ui.panels.card_list import CardList
 from ui.panels.lora_row import LoraRowPanel
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 # The most characters of a menu's line.
 _MOST_CHARACTERS = 80
 # What file dialogs offer.
-LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt *.bin *.pth)"
+LORA_FILES = f"LoRA ({patterns((*SAFETENSORS_SUFFIXES, *PYTORCH_SUFFIXES))})"
 
 
 class LoraPanel(CardList[LoraRowPanel]):

@@ -19,6 +19,7 @@ from engine.api.remedies import PartFile
 from ui.actions import ActionName, Actions
 from ui.checkpoint_labels import part_label
 from ui.files.chooser import FileChooser
+from ui.files.kinds import model_kinds
 from ui.model_folder import ask_where
 from ui.panels.notice_card import NoticeCard
 from ui.picture_actions import open_folder
@@ -261,8 +262,7 @@ class NoticePanel(QWidget):
     def _asked_model(self, title: str) -> str:
         """Return the file that the user chose; empty if none."""
         before = nearest_folder(self._session.checkpoints.models)
-        models = self.tr("Models (*.safetensors *.sft *.gguf *.ckpt *.pt);;All files (*)")
-        return FileChooser.open_file(self, title, before, models)
+        return FileChooser.open_file(self, title, before, model_kinds())
 
     def _on_chosen(self, *_: object) -> None:
         """Dismiss the notice that asked for a start picture; to read it may take a moment."""

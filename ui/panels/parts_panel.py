@@ -9,6 +9,7 @@ from app.paths import nearest_folder
 from app.session import Session
 from ui.checkpoint_labels import part_label
 from ui.files.chooser import FileChooser
+from ui.files.kinds import MODEL_PATTERNS
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -19,7 +20,6 @@ _TEXTS = ("text_encoder", "text_encoder_2", "text_encoder_3")
 OTHER_PARTS = (*_TEXTS, "denoiser")
 # The folders below that of the models where tools keep VAEs.
 _VAE_FOLDERS = ("VAE", "vae")
-_FILTER = "*.safetensors *.sft *.gguf *.ckpt *.pt"
 
 
 class PartsPanel(QWidget):
@@ -56,7 +56,7 @@ class PartsPanel(QWidget):
         folders = [models / name for name in _VAE_FOLDERS] if part == VAE else []
         folder = next((folder for folder in folders if folder.is_dir()), models)
         title = self.tr("A file with this part: {part}").format(part=part_label(part))
-        name = FileChooser.open_file(self, title, nearest_folder(folder), _FILTER)
+        name = FileChooser.open_file(self, title, nearest_folder(folder), MODEL_PATTERNS)
         if name:
             self.use(part, str(Path(name)))
 

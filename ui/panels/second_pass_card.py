@@ -16,6 +16,7 @@ from engine.api.model_files import ModelKind
 from engine.api.second_passes import SecondPass, needs_file
 from engine.api.upscaler_names import is_called
 from ui.files.chooser import FileChooser
+from ui.files.kinds import MODEL_PATTERNS, UPSCALER_PATTERNS
 from ui.listed_files import upscaler_files, usable
 from ui.method_labels import method_name
 from ui.panels.card_list import ListedCard
@@ -39,8 +40,6 @@ from ui.widgets.slider_field import SliderField
 
 # The ranges of the sliders; the fields accept more.
 _USUAL_SCALE, _USUAL_STRENGTH = (1, 4), (0, 1)
-_WEIGHTS = "*.safetensors *.sft *.pth *.pt"
-_CHECKPOINTS = "*.safetensors *.sft *.gguf *.ckpt *.pt"
 
 Size = tuple[int, int]
 
@@ -184,12 +183,12 @@ class SecondPassCard(ListedCard):
         label.setVisible(bool(words))
 
     def _choose_upscaler(self) -> None:
-        path = self._ask(self.tr("An upscaler"), "upscale_models", _WEIGHTS)
+        path = self._ask(self.tr("An upscaler"), "upscale_models", UPSCALER_PATTERNS)
         if path is not None:
             self._change("upscaler", path)
 
     def _choose_checkpoint(self) -> None:
-        path = self._ask(self.tr("A model for this pass"), "", _CHECKPOINTS)
+        path = self._ask(self.tr("A model for this pass"), "", MODEL_PATTERNS)
         if path is not None:
             self._change("checkpoint", path)
 

@@ -23,7 +23,6 @@ from engine.checkpoints.onnx.tensors import TensorReader
 from engine.checkpoints.onnx.wire import BYTES, Field, WireReader
 from engine.checkpoints.opening import read_steadily
 
-SUFFIX = ".onnx"
 _MOST_INPUTS = 64
 
 

@@ -14,6 +14,7 @@ from engine.api.control import ControlLayer
 from engine.api.fields import bounds_of
 from engine.api.image_prompts import ImagePrompt
 from engine.api.preprocessors import CannyOptions, MapOptions
+from engine.api.weight_suffixes import WEIGHT_SUFFIXES
 from engine.metadata.readers.comfy_controls import NODE_PREPROCESSORS, UNIONS
 from engine.metadata.readers.controls import blocks_of, no_map_of, span_of, within_bounds
 from engine.metadata.readers.imported import plain
@@ -23,7 +24,6 @@ from engine.metadata.readers.values import Values
 _NUMBERS = ("", "two", "three")
 # A model of IP-Adapter's node; other values are the presets of its loader.
 _FILE = "file:"
-_SUFFIXES = (".safetensors", ".bin", ".pth", ".pt")
 # Words in a network's name by which SwarmUI takes a preprocessor of what is installed.
 _AUTOMATIC = ("depth", "midas", "sketch", "scribble", "pose")
 _MULTIPLE = 64
@@ -66,7 +66,7 @@ def swarm_image_prompts(values: Values) -> tuple[ImagePrompt, ...]:
     if named is None:
         return ()
     adapter = named.removeprefix(_FILE)
-    is_file = named.startswith(_FILE) or adapter.lower().endswith(_SUFFIXES)
+    is_file = named.startswith(_FILE) or adapter.lower().endswith(WEIGHT_SUFFIXES)
     if not is_file:
         values.warnings.append(
             f'Its pictures were read by the IP-Adapter of "{plain(named)}"; choose its file.'

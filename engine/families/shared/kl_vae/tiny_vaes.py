@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from engine.api.sentences import as_it_is, sentence
+from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
@@ -24,11 +25,11 @@ from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.file_paths import is_folder
-from engine.folders import SAFETENSORS_SUFFIXES, weights_below
+from engine.folders import weights_below
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.stored import StoredWeight
 
-_SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
+_SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, ".pth", ".pt"})
 _LABEL = as_it_is("VAE")
 _MOST_BYTES = 32 << 20
 _MOST_FILES = 5000
