@@ -9117,6 +9117,10 @@
    <translation>seine Token-Nummern wiederholen sich oder sind außerhalb des Bereichs</translation>
   </message>
   <message>
+   <source>its vectors belong to the text encoder's results, not to its words (OneTrainer's output embedding)</source>
+   <translation>seine Vektoren gehören zu den Ergebnissen des Textencoders, nicht zu seinen Wörtern (Ausgabe-Embedding von OneTrainer)</translation>
+  </message>
+  <message>
    <source>its vectors have the shape {list}</source>
    <translation>seine Vektoren haben die Form {list}</translation>
   </message>
@@ -10717,10 +10721,6 @@
    <translation>hier {ratio}-mal so schnell wie {other}</translation>
   </message>
   <message>
-   <source>its vectors belong to the text encoder's results, not to its words (OneTrainer's output embedding)</source>
-   <translation>seine Vektoren gehören zu den Ergebnissen des Textencoders, nicht zu seinen Wörtern (Ausgabe-Embedding von OneTrainer)</translation>
-  </message>
-  <message>
    <source>{sign} in the prompt is no wildcard here; it was drawn as words.</source>
    <translation>{sign} im Prompt ist hier kein Platzhalter; es wurde wörtlich gezeichnet.</translation>
   </message>
@@ -11337,10 +11337,6 @@
  <context>
   <name>files</name>
   <message>
-   <source>Models ({endings});;All files (*)</source>
-   <translation>Modelle ({endings});;Alle Dateien (*)</translation>
-  </message>
-  <message>
    <source>Computer</source>
    <translation>Computer</translation>
   </message>
@@ -11367,6 +11363,10 @@
   <message>
    <source>It was trained to follow such a map, and needs no network.</source>
    <translation>Es wurde darauf trainiert, einer solchen Karte zu folgen, und braucht kein Netz.</translation>
+  </message>
+  <message>
+   <source>Models ({endings});;All files (*)</source>
+   <translation>Modelle ({endings});;Alle Dateien (*)</translation>
   </message>
   <message>
    <source>No program on this computer shows folders.</source>
