@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.api.values import SamplerName, ScheduleName
+from engine.families.registry import FAMILIES
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -97,6 +98,13 @@ def test_the_index_names_each_page_of_docs() -> None:
     folder = ROOT / "docs"
     found = {path.name for path in folder.glob("*.md")} - {"README.md"}
     assert found <= set(links(folder / "README.md"))
+
+
+def test_readme_links_the_page_of_each_family_beside_those_of_stable_diffusion() -> None:
+    folders = {module.rpartition(".")[2] for module in FAMILIES.modules}
+    wanted = folders - {"sd1", "sd2", "sdxl", "sdxl_refiner"}
+    linked = set(links(ROOT / "README.md"))
+    assert {name for name in wanted if f"docs/{name}.md" not in linked} == set()
 
 
 def test_the_guide_names_every_sampler_and_schedule() -> None:
