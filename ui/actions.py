@@ -1,14 +1,15 @@
 """The window's actions and their keyboard shortcuts."""
 
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from ui.action_entry import Entry
 from ui.key_texts import is_key, pastes, portable, shown_key, with_keypad
 
 
@@ -92,156 +93,148 @@ class ActionName(StrEnum):
     QUIT = "quit"
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    text: object
-    key: str
-    # Actions whose keys text fields need: the keys work in the strip and on the picture only.
-    in_strip: bool = False
-    # Keys without Ctrl or those of text fields: they work while the canvas has the focus.
-    on_canvas: bool = False
-    # Actions of one page: their keys, single letters among them, work nowhere else.
-    on_page: bool = False
-    # Actions that open windows beside the main one: their keys work in each of those, too.
-    everywhere: bool = False
-
-
 _ENTRIES = {
-    ActionName.CREATE: _Entry(QT_TRANSLATE_NOOP("Actions", "Go to Create"), "Ctrl+1"),
-    ActionName.GALLERY: _Entry(QT_TRANSLATE_NOOP("Actions", "Go to the gallery"), "Ctrl+2"),
-    ActionName.MODELS: _Entry(QT_TRANSLATE_NOOP("Actions", "Go to the models"), "Ctrl+3"),
-    ActionName.SETTINGS: _Entry(QT_TRANSLATE_NOOP("Actions", "Go to the settings"), "Ctrl+4"),
-    ActionName.GENERATE: _Entry(QT_TRANSLATE_NOOP("Actions", "Generate"), "Ctrl+Return"),
-    ActionName.GENERATE_FIRST: _Entry(
+    ActionName.CREATE: Entry(QT_TRANSLATE_NOOP("Actions", "Go to Create"), "Ctrl+1"),
+    ActionName.GALLERY: Entry(QT_TRANSLATE_NOOP("Actions", "Go to the gallery"), "Ctrl+2"),
+    ActionName.MODELS: Entry(QT_TRANSLATE_NOOP("Actions", "Go to the models"), "Ctrl+3"),
+    ActionName.SETTINGS: Entry(QT_TRANSLATE_NOOP("Actions", "Go to the settings"), "Ctrl+4"),
+    ActionName.GENERATE: Entry(QT_TRANSLATE_NOOP("Actions", "Generate"), "Ctrl+Return"),
+    ActionName.GENERATE_FIRST: Entry(
         QT_TRANSLATE_NOOP("Actions", "Generate before all others"), "Ctrl+Shift+Return"
     ),
-    ActionName.CANCEL: _Entry(QT_TRANSLATE_NOOP("Actions", "Cancel"), "Esc"),
-    ActionName.CANCEL_ALL: _Entry(QT_TRANSLATE_NOOP("Actions", "Cancel all"), "Shift+Esc"),
-    ActionName.QUEUE: _Entry(QT_TRANSLATE_NOOP("Actions", "Show the queue"), "Ctrl+Shift+Q"),
-    ActionName.FOLD_SIDE: _Entry(QT_TRANSLATE_NOOP("Actions", "Fold the form away"), "Ctrl+B"),
-    ActionName.UNDO_LATEST: _Entry(
+    ActionName.CANCEL: Entry(QT_TRANSLATE_NOOP("Actions", "Cancel"), "Esc"),
+    ActionName.CANCEL_ALL: Entry(QT_TRANSLATE_NOOP("Actions", "Cancel all"), "Shift+Esc"),
+    ActionName.QUEUE: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Show the queue"), "Ctrl+Shift+Q", on_mac="Ctrl+K"
+    ),
+    ActionName.FOLD_SIDE: Entry(QT_TRANSLATE_NOOP("Actions", "Fold the form away"), "Ctrl+B"),
+    ActionName.UNDO_LATEST: Entry(
         QT_TRANSLATE_NOOP("Actions", "Undo the last change"), "Ctrl+Alt+Z"
     ),
-    ActionName.OPEN: _Entry(QT_TRANSLATE_NOOP("Actions", "Open a model or a picture…"), "Ctrl+O"),
-    ActionName.OPEN_START: _Entry(
+    ActionName.OPEN: Entry(QT_TRANSLATE_NOOP("Actions", "Open a model or a picture…"), "Ctrl+O"),
+    ActionName.OPEN_START: Entry(
         QT_TRANSLATE_NOOP("Actions", "Start from a picture…"), "Ctrl+Shift+O"
     ),
-    ActionName.EDIT_PROMPT: _Entry(QT_TRANSLATE_NOOP("Actions", "Edit the prompt"), "Ctrl+E"),
-    ActionName.OLDER_PROMPT: _Entry(QT_TRANSLATE_NOOP("Actions", "The prompt before"), "Alt+Up"),
-    ActionName.NEWER_PROMPT: _Entry(QT_TRANSLATE_NOOP("Actions", "The prompt after"), "Alt+Down"),
-    ActionName.EARLIER_PROMPTS: _Entry(QT_TRANSLATE_NOOP("Actions", "Earlier prompts…"), "Ctrl+H"),
-    ActionName.SAVE_PRESET: _Entry(QT_TRANSLATE_NOOP("Actions", "Save as a preset…"), "Ctrl+S"),
-    ActionName.PRESETS: _Entry(QT_TRANSLATE_NOOP("Actions", "Presets…"), "Ctrl+Shift+S"),
-    ActionName.NEW_SEED: _Entry(
+    ActionName.EDIT_PROMPT: Entry(QT_TRANSLATE_NOOP("Actions", "Edit the prompt"), "Ctrl+E"),
+    ActionName.OLDER_PROMPT: Entry(QT_TRANSLATE_NOOP("Actions", "The prompt before"), "Alt+Up"),
+    ActionName.NEWER_PROMPT: Entry(QT_TRANSLATE_NOOP("Actions", "The prompt after"), "Alt+Down"),
+    ActionName.EARLIER_PROMPTS: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Earlier prompts…"), "Ctrl+H", on_mac="Ctrl+Y"
+    ),
+    ActionName.SAVE_PRESET: Entry(QT_TRANSLATE_NOOP("Actions", "Save as a preset…"), "Ctrl+S"),
+    ActionName.PRESETS: Entry(QT_TRANSLATE_NOOP("Actions", "Presets…"), "Ctrl+Shift+S"),
+    ActionName.NEW_SEED: Entry(
         QT_TRANSLATE_NOOP("Actions", "A new seed for each picture"), "Ctrl+D"
     ),
-    ActionName.KEEP_SEED: _Entry(QT_TRANSLATE_NOOP("Actions", "Keep this seed"), "Ctrl+L"),
-    ActionName.USE_SETTINGS: _Entry(
+    ActionName.KEEP_SEED: Entry(QT_TRANSLATE_NOOP("Actions", "Keep this seed"), "Ctrl+L"),
+    ActionName.USE_SETTINGS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Use all settings but the seed"), "Ctrl+U"
     ),
-    ActionName.USE_PROMPT: _Entry(
+    ActionName.USE_PROMPT: Entry(
         QT_TRANSLATE_NOOP("Actions", "Use the prompt only"), "Ctrl+Shift+P"
     ),
-    ActionName.USE_SEED: _Entry(QT_TRANSLATE_NOOP("Actions", "Use the seed only"), "Ctrl+Shift+D"),
-    ActionName.USE_EVERYTHING: _Entry(
+    ActionName.USE_SEED: Entry(QT_TRANSLATE_NOOP("Actions", "Use the seed only"), "Ctrl+Shift+D"),
+    ActionName.USE_EVERYTHING: Entry(
         QT_TRANSLATE_NOOP("Actions", "Use everything, with the seed"), "Ctrl+Shift+E"
     ),
-    ActionName.START_FROM: _Entry(QT_TRANSLATE_NOOP("Actions", "Start from this"), "Ctrl+I"),
-    ActionName.FOLLOW: _Entry(
+    ActionName.START_FROM: Entry(QT_TRANSLATE_NOOP("Actions", "Start from this"), "Ctrl+I"),
+    ActionName.FOLLOW: Entry(
         QT_TRANSLATE_NOOP("Actions", "Use as a control picture"), "Ctrl+Alt+F"
     ),
-    ActionName.PROMPT_BY: _Entry(
+    ActionName.PROMPT_BY: Entry(
         QT_TRANSLATE_NOOP("Actions", "Use as an image prompt"), "Ctrl+Alt+P"
     ),
-    ActionName.UPSCALE: _Entry(QT_TRANSLATE_NOOP("Actions", "Upscale…"), "Ctrl+Shift+L"),
-    ActionName.SHOW_ORIGINAL: _Entry(
+    ActionName.UPSCALE: Entry(QT_TRANSLATE_NOOP("Actions", "Upscale…"), "Ctrl+Shift+L"),
+    ActionName.SHOW_ORIGINAL: Entry(
         QT_TRANSLATE_NOOP("Actions", "Show the picture before it was upscaled"), "Ctrl+Alt+O"
     ),
-    ActionName.COPY_PICTURE: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
-    ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
-    ActionName.REVEAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),
-    ActionName.TRASH: _Entry(QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True),
-    ActionName.COPY_SETTINGS: _Entry(
+    ActionName.COPY_PICTURE: Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
+    ActionName.COPY_PATH: Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
+    ActionName.REVEAL: Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),
+    ActionName.TRASH: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True, on_mac="Ctrl+Backspace"
+    ),
+    ActionName.COPY_SETTINGS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Copy settings as text"), "Ctrl+Alt+S", on_page=True
     ),
-    ActionName.FAVOURITE: _Entry(QT_TRANSLATE_NOOP("Actions", "Favourite"), "P", on_page=True),
-    ActionName.REJECT: _Entry(QT_TRANSLATE_NOOP("Actions", "Reject"), "X", on_page=True),
-    ActionName.RATE_0: _Entry(QT_TRANSLATE_NOOP("Actions", "No stars"), "0", on_page=True),
-    ActionName.RATE_1: _Entry(QT_TRANSLATE_NOOP("Actions", "1 star"), "1", on_page=True),
-    ActionName.RATE_2: _Entry(QT_TRANSLATE_NOOP("Actions", "2 stars"), "2", on_page=True),
-    ActionName.RATE_3: _Entry(QT_TRANSLATE_NOOP("Actions", "3 stars"), "3", on_page=True),
-    ActionName.RATE_4: _Entry(QT_TRANSLATE_NOOP("Actions", "4 stars"), "4", on_page=True),
-    ActionName.RATE_5: _Entry(QT_TRANSLATE_NOOP("Actions", "5 stars"), "5", on_page=True),
-    ActionName.COMPARE: _Entry(QT_TRANSLATE_NOOP("Actions", "Compare"), "C", on_page=True),
-    ActionName.TRASH_REJECTED: _Entry(
+    ActionName.FAVOURITE: Entry(QT_TRANSLATE_NOOP("Actions", "Favourite"), "P", on_page=True),
+    ActionName.REJECT: Entry(QT_TRANSLATE_NOOP("Actions", "Reject"), "X", on_page=True),
+    ActionName.RATE_0: Entry(QT_TRANSLATE_NOOP("Actions", "No stars"), "0", on_page=True),
+    ActionName.RATE_1: Entry(QT_TRANSLATE_NOOP("Actions", "1 star"), "1", on_page=True),
+    ActionName.RATE_2: Entry(QT_TRANSLATE_NOOP("Actions", "2 stars"), "2", on_page=True),
+    ActionName.RATE_3: Entry(QT_TRANSLATE_NOOP("Actions", "3 stars"), "3", on_page=True),
+    ActionName.RATE_4: Entry(QT_TRANSLATE_NOOP("Actions", "4 stars"), "4", on_page=True),
+    ActionName.RATE_5: Entry(QT_TRANSLATE_NOOP("Actions", "5 stars"), "5", on_page=True),
+    ActionName.COMPARE: Entry(QT_TRANSLATE_NOOP("Actions", "Compare"), "C", on_page=True),
+    ActionName.TRASH_REJECTED: Entry(
         QT_TRANSLATE_NOOP("Actions", "Move all rejected to the trash"), "Ctrl+Alt+X", on_page=True
     ),
-    ActionName.FIND: _Entry(QT_TRANSLATE_NOOP("Actions", "Search"), "Ctrl+F", on_page=True),
-    ActionName.READ_FOLDERS: _Entry(
+    ActionName.FIND: Entry(QT_TRANSLATE_NOOP("Actions", "Search"), "Ctrl+F", on_page=True),
+    ActionName.READ_FOLDERS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Read the folders again"), "F5", on_page=True
     ),
-    ActionName.GALLERY_FOLDERS: _Entry(
+    ActionName.GALLERY_FOLDERS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Folders of pictures"), "F", on_page=True
     ),
-    ActionName.LARGER_TILES: _Entry(
+    ActionName.LARGER_TILES: Entry(
         QT_TRANSLATE_NOOP("Actions", "Larger thumbnails"), "+", on_page=True
     ),
-    ActionName.SMALLER_TILES: _Entry(
+    ActionName.SMALLER_TILES: Entry(
         QT_TRANSLATE_NOOP("Actions", "Smaller thumbnails"), "-", on_page=True
     ),
-    ActionName.FULL_SCREEN: _Entry(
-        QT_TRANSLATE_NOOP("Actions", "Full screen"), "F11", on_page=True
+    ActionName.FULL_SCREEN: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Full screen"), "F11", on_page=True, on_mac="Ctrl+Alt+Y"
     ),
-    ActionName.ZOOM_IN: _Entry(QT_TRANSLATE_NOOP("Actions", "Zoom in"), "Ctrl++"),
-    ActionName.ZOOM_OUT: _Entry(QT_TRANSLATE_NOOP("Actions", "Zoom out"), "Ctrl+-"),
-    ActionName.ZOOM_FIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Fit into the window"), "Ctrl+0"),
-    ActionName.ZOOM_ACTUAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show at 100 %"), "Ctrl+Alt+0"),
-    ActionName.DETAILS: _Entry(
+    ActionName.ZOOM_IN: Entry(QT_TRANSLATE_NOOP("Actions", "Zoom in"), "Ctrl++"),
+    ActionName.ZOOM_OUT: Entry(QT_TRANSLATE_NOOP("Actions", "Zoom out"), "Ctrl+-"),
+    ActionName.ZOOM_FIT: Entry(QT_TRANSLATE_NOOP("Actions", "Fit into the window"), "Ctrl+0"),
+    ActionName.ZOOM_ACTUAL: Entry(QT_TRANSLATE_NOOP("Actions", "Show at 100 %"), "Ctrl+Alt+0"),
+    ActionName.DETAILS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Show how the picture was made"), "Ctrl+Shift+I"
     ),
-    ActionName.COMPARE_START: _Entry(
+    ActionName.COMPARE_START: Entry(
         QT_TRANSLATE_NOOP("Actions", "Compare with the start picture"), "Ctrl+Shift+B"
     ),
-    ActionName.PAINT: _Entry(QT_TRANSLATE_NOOP("Actions", "Redraw a part (mask)"), "Ctrl+M"),
-    ActionName.BRUSH: _Entry(QT_TRANSLATE_NOOP("Actions", "Brush"), "B", on_canvas=True),
-    ActionName.ERASER: _Entry(QT_TRANSLATE_NOOP("Actions", "Eraser"), "E", on_canvas=True),
-    ActionName.LASSO: _Entry(QT_TRANSLATE_NOOP("Actions", "Lasso"), "L", on_canvas=True),
-    ActionName.GROW: _Entry(QT_TRANSLATE_NOOP("Actions", "Grow the canvas"), "G", on_canvas=True),
-    ActionName.SMALLER_BRUSH: _Entry(
+    ActionName.PAINT: Entry(QT_TRANSLATE_NOOP("Actions", "Redraw a part (mask)"), "Ctrl+M"),
+    ActionName.BRUSH: Entry(QT_TRANSLATE_NOOP("Actions", "Brush"), "B", on_canvas=True),
+    ActionName.ERASER: Entry(QT_TRANSLATE_NOOP("Actions", "Eraser"), "E", on_canvas=True),
+    ActionName.LASSO: Entry(QT_TRANSLATE_NOOP("Actions", "Lasso"), "L", on_canvas=True),
+    ActionName.GROW: Entry(QT_TRANSLATE_NOOP("Actions", "Grow the canvas"), "G", on_canvas=True),
+    ActionName.SMALLER_BRUSH: Entry(
         QT_TRANSLATE_NOOP("Actions", "Smaller brush"), "[", on_canvas=True
     ),
-    ActionName.LARGER_BRUSH: _Entry(
+    ActionName.LARGER_BRUSH: Entry(
         QT_TRANSLATE_NOOP("Actions", "Larger brush"), "]", on_canvas=True
     ),
-    ActionName.UNDO_STROKE: _Entry(
+    ActionName.UNDO_STROKE: Entry(
         QT_TRANSLATE_NOOP("Actions", "Undo the stroke"), "Ctrl+Z", on_canvas=True
     ),
-    ActionName.REDO_STROKE: _Entry(
+    ActionName.REDO_STROKE: Entry(
         QT_TRANSLATE_NOOP("Actions", "Redo the stroke"), "Ctrl+Shift+Z", on_canvas=True
     ),
-    ActionName.INVERT_MASK: _Entry(
+    ActionName.INVERT_MASK: Entry(
         QT_TRANSLATE_NOOP("Actions", "Invert the mask"), "I", on_canvas=True
     ),
-    ActionName.CLEAR_MASK: _Entry(
+    ActionName.CLEAR_MASK: Entry(
         QT_TRANSLATE_NOOP("Actions", "Clear the mask"), "Ctrl+Backspace", on_canvas=True
     ),
-    ActionName.VEIL_COLOUR: _Entry(
+    ActionName.VEIL_COLOUR: Entry(
         QT_TRANSLATE_NOOP("Actions", "Next colour of the mask"), "V", on_canvas=True
     ),
-    ActionName.RUNTIMES: _Entry(
+    ActionName.RUNTIMES: Entry(
         QT_TRANSLATE_NOOP("Actions", "Runtimes…"), "Ctrl+R", everywhere=True
     ),
-    ActionName.DEVICES: _Entry(
+    ActionName.DEVICES: Entry(
         QT_TRANSLATE_NOOP("Actions", "Devices…"), "Ctrl+Shift+R", everywhere=True
     ),
-    ActionName.DOWNLOADS: _Entry(
+    ActionName.DOWNLOADS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Downloads…"), "Ctrl+J", everywhere=True
     ),
-    ActionName.UPDATES: _Entry(
+    ActionName.UPDATES: Entry(
         QT_TRANSLATE_NOOP("Actions", "Check for updates…"), "Ctrl+Alt+U", everywhere=True
     ),
-    ActionName.SHORTCUTS: _Entry(QT_TRANSLATE_NOOP("Actions", "Keyboard shortcuts"), "F1"),
-    ActionName.QUIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
+    ActionName.SHORTCUTS: Entry(QT_TRANSLATE_NOOP("Actions", "Keyboard shortcuts"), "F1"),
+    ActionName.QUIT: Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
 }
 # Actions that reuse a picture's settings, the most usual first.
 REUSING = (
@@ -281,6 +274,13 @@ _ALSO = {
     # A field with a selection copies that.
     ActionName.COPY_PICTURE: "Ctrl+C",
 }
+# On a Mac ⌘Y is for what was earlier, and Del is a key of large keyboards alone.
+_ALSO_ON_MAC = _ALSO | {ActionName.REDO_STROKE: "", ActionName.TRASH: "Del"}
+# Actions that a Mac has in the menu of the application itself.
+_ROLES = {
+    ActionName.SETTINGS: QAction.MenuRole.PreferencesRole,
+    ActionName.QUIT: QAction.MenuRole.QuitRole,
+}
 # The actions that give stars, by their number.
 RATING = tuple(ActionName(f"rate_{stars}") for stars in range(6))
 
@@ -300,8 +300,7 @@ class Actions(QObject):
         self._menus: dict[str, str] = {}
         self._set_keys()
         for name, action in self._actions.items():
-            entry = _ENTRIES[name]
-            if not (entry.in_strip or entry.on_canvas or entry.on_page):
+            if _ENTRIES[name].place is None:
                 window.addAction(action)
 
     def __getitem__(self, name: ActionName) -> QAction:
@@ -359,42 +358,30 @@ class Actions(QObject):
                     taken.setdefault(key, []).append(name)
             self[name].setShortcuts([same for key in keys for same in with_keypad(key)])
 
-    def _make(self, name: ActionName, entry: _Entry) -> QAction:
+    def _make(self, name: ActionName, entry: Entry) -> QAction:
         action = QAction(QCoreApplication.translate("Actions", str(entry.text)), self)
         action.setObjectName(name.value)
-        action.setShortcutContext(_context(entry))
+        action.setShortcutContext(entry.context)
         action.setAutoRepeat(name in _REPEATED)
+        # Else Qt guesses by the words, which are translated.
+        action.setMenuRole(_ROLES.get(name, QAction.MenuRole.NoRole))
         return action
 
 
-def usual_keys(name: ActionName) -> tuple[QKeySequence, ...]:
+def usual_keys(name: ActionName, system: str = sys.platform) -> tuple[QKeySequence, ...]:
     """Return the keys that an action has unless the user chose another, the shown one first."""
-    texts = (_ENTRIES[name].key, _ALSO.get(name, ""))
+    entry, is_mac = _ENTRIES[name], system == "darwin"
+    also = (_ALSO_ON_MAC if is_mac else _ALSO).get(name, "")
+    texts = (entry.on_mac or entry.key if is_mac else entry.key, also)
     return tuple(QKeySequence(text) for text in texts if text)
 
 
 def meet(name: ActionName, other: ActionName) -> bool:
     """Return True if there is a place where the keys of both actions work."""
-    places = _place(_ENTRIES[name]), _place(_ENTRIES[other])
+    places = _ENTRIES[name].place, _ENTRIES[other].place
     return places[0] == places[1] or None in places
 
 
 def takes_letters(name: ActionName) -> bool:
     """Return True for an action whose key works only where nothing is typed."""
-    return _place(_ENTRIES[name]) is not None
-
-
-def _place(entry: _Entry) -> str | None:
-    """Return the part of the window where an action's key works; None for all of it."""
-    places = {"strip": entry.in_strip, "canvas": entry.on_canvas, "page": entry.on_page}
-    return next((place for place, works in places.items() if works), None)
-
-
-def _context(entry: _Entry) -> Qt.ShortcutContext:
-    if entry.in_strip:
-        return Qt.ShortcutContext.WidgetShortcut
-    if entry.on_canvas or entry.on_page:
-        return Qt.ShortcutContext.WidgetWithChildrenShortcut
-    if entry.everywhere:
-        return Qt.ShortcutContext.ApplicationShortcut
-    return Qt.ShortcutContext.WindowShortcut
+    return _ENTRIES[name].place is not None

@@ -1,5 +1,8 @@
 """The menu bar: every action of the window by name, and what has no place in the window."""
 
+import sys
+
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
@@ -52,14 +55,22 @@ _VIEW = (
 )
 _MASK = (ActionName.PAINT, None, *PAINTING)
 _TOOLS = (ActionName.RUNTIMES, ActionName.DEVICES, ActionName.DOWNLOADS)
+# The contexts of actions whose keys work in one part of the window.
+_OF_A_PART = (
+    Qt.ShortcutContext.WidgetShortcut,
+    Qt.ShortcutContext.WidgetWithChildrenShortcut,
+)
 
 
 class MenuBar(QMenuBar):
     """The window's menus; macOS shows them at the top of the screen."""
 
-    def __init__(self, actions: Actions, paste: QAction, parent: QWidget) -> None:
+    def __init__(
+        self, actions: Actions, paste: QAction, parent: QWidget, system: str = sys.platform
+    ) -> None:
+        """`system` is Python's name of the system."""
         super().__init__(parent)
-        self._actions = actions
+        self._actions, self._system = actions, system
         self.files = self._add(self.tr("&File"), _FILES)
         self.edits = self._add(self.tr("&Edit"), _EDITS)
         self.edits.insertAction(self.edits.actions()[1], paste)
@@ -76,5 +87,27 @@ class MenuBar(QMenuBar):
             if name is None:
                 menu.addSeparator()
             else:
-                menu.addAction(self._actions[name])
+                menu.addAction(self._item(self._actions[name]))
         return menu
+
+    def _item(self, action: QAction) -> QAction:
+        """Return what a menu shows for an action: itself, or one without its keys.
+
+        macOS takes the keys in its menus before any window sees them, whatever has the focus: ⌘⌫ in
+        a prompt would clear the mask, or move the picture to the trash.
+        """
+        if self._system != "darwin" or action.shortcutContext() not in _OF_A_PART:
+            return action
+        item = QAction(action.text(), self)
+        item.setMenuRole(QAction.MenuRole.NoRole)
+        item.triggered.connect(action.trigger)
+
+        def follow() -> None:
+            item.setEnabled(action.isEnabled())
+            item.setVisible(action.isVisible())
+            item.setCheckable(action.isCheckable())
+            item.setChecked(action.isChecked())
+
+        action.changed.connect(follow)
+        follow()
+        return item

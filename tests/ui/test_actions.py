@@ -2,14 +2,26 @@
 
 from itertools import combinations
 
+import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from tests.app.fake_engine import Plan
+from tests.ended import delete_after_test
 from tests.ui.conftest import Desk, MakeDesk
-from ui.actions import ActionName, Actions, meet
+from ui.actions import PAINTING, ActionName, Actions, meet, usual_keys
 from ui.key_texts import portable
+from ui.menus import MenuBar
 from ui.places import Place
+
+# Keys that macOS acts on itself, in whatever program: support.apple.com/102650. ⌘ is Ctrl for Qt.
+OF_MACOS = (
+    "Ctrl+H", "Ctrl+Alt+H", "Ctrl+Q", "Ctrl+Shift+Q", "Ctrl+Alt+Shift+Q", "Ctrl+Meta+Q",
+    "Ctrl+Meta+F", "Ctrl+Alt+D", "Ctrl+Alt+Esc", "Ctrl+Space", "Ctrl+Tab", "Ctrl+Shift+3",
+    "Ctrl+Shift+4", "Ctrl+Shift+5", "F11",
+)  # fmt: skip
 
 
 def shared_keys(actions: Actions) -> list[tuple[ActionName, ActionName]]:
@@ -69,3 +81,67 @@ def test_a_key_that_is_held_does_one_deed_and_no_thirty(desk: Desk) -> None:
     once = (ActionName.GENERATE, ActionName.CANCEL, ActionName.TRASH, ActionName.PAINT)
     assert not any(actions[name].autoRepeat() for name in once)
     assert all(actions[name].autoRepeat() for name in (ActionName.ZOOM_IN, ActionName.OLDER_PROMPT))
+
+
+def test_no_action_has_a_key_that_macos_takes_for_itself() -> None:
+    taken = {portable(QKeySequence(key)) for key in OF_MACOS}
+    keys = {name: {*map(portable, usual_keys(name, "darwin"))} for name in ActionName}
+    assert {name for name in ActionName if keys[name] & taken} == {ActionName.QUIT}
+
+
+def test_no_two_actions_have_the_same_key_on_a_mac() -> None:
+    keys = {name: {*map(portable, usual_keys(name, "darwin"))} for name in ActionName}
+    assert all(keys.values())
+    assert not [
+        (name, other)
+        for name, other in combinations(ActionName, 2)
+        if keys[name] & keys[other] and meet(name, other)
+    ]
+
+
+def test_settings_and_quit_alone_go_into_the_menu_of_the_application(desk: Desk) -> None:
+    actions = desk.window.actions_by_name
+    none = QAction.MenuRole.NoRole
+    roles = {name: actions[name].menuRole() for name in ActionName}
+    assert {name: role for name, role in roles.items() if role is not none} == {
+        ActionName.SETTINGS: QAction.MenuRole.PreferencesRole,
+        ActionName.QUIT: QAction.MenuRole.QuitRole,
+    }
+
+
+@pytest.fixture
+def mac_menus(qapp: QApplication) -> tuple[Actions, list[QAction]]:
+    """Actions, and the items of the menus that macOS would show of them."""
+    window = QWidget()
+    delete_after_test(window)
+    actions = Actions(window)
+    bar = MenuBar(actions, QAction("Paste", window), window, "darwin")
+    return actions, [item for menu in bar.findChildren(QMenu) for item in menu.actions()]
+
+
+def test_no_menu_of_a_mac_has_the_key_of_a_part_of_the_window(
+    mac_menus: tuple[Actions, list[QAction]],
+) -> None:
+    actions, items = mac_menus
+    of_a_part = {
+        portable(key) for name in (ActionName.TRASH, *PAINTING) for key in actions[name].shortcuts()
+    }
+    shown = {portable(key) for item in items for key in item.shortcuts()}
+    assert {"Ctrl+Return", "Ctrl+O"} <= shown
+    assert not shown & of_a_part
+
+
+def test_a_menu_of_a_mac_does_what_the_action_does_while_that_is_possible(
+    mac_menus: tuple[Actions, list[QAction]],
+) -> None:
+    actions, items = mac_menus
+    trash = actions[ActionName.TRASH]
+    (item,) = (item for item in items if item.text() == trash.text())
+    done: list[str] = []
+    trash.triggered.connect(lambda: done.append("trash"))
+    item.trigger()
+    assert done == ["trash"]
+    trash.setEnabled(False)
+    assert not item.isEnabled()
+    trash.setVisible(False)
+    assert not item.isVisible()
