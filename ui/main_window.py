@@ -18,6 +18,7 @@ from app.commands.updates import UpdateStage
 from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import REUSING, STEERING, ActionName, Actions
+from ui.composing import take_composed_word
 from ui.create.page import CreatePage
 from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
@@ -119,8 +120,8 @@ class MainWindow(QMainWindow):
         def on(name: ActionName, slot: object) -> None:
             actions[name].triggered.connect(slot)
 
-        on(ActionName.GENERATE, lambda: session.jobs.generate())
-        on(ActionName.GENERATE_FIRST, lambda: session.jobs.generate(front=True))
+        on(ActionName.GENERATE, lambda: self._generate())
+        on(ActionName.GENERATE_FIRST, lambda: self._generate(front=True))
         on(ActionName.CANCEL, session.jobs.cancel)
         on(ActionName.CANCEL_ALL, session.jobs.cancel_all)
         on(ActionName.QUEUE, lambda: self._show_queue(shown=self.queue.isHidden()))
@@ -140,6 +141,10 @@ class MainWindow(QMainWindow):
         self._follow_screens()
         # All that it contains is there now.
         self._theme.dress(self)
+
+    def _generate(self, *, front: bool = False) -> None:
+        take_composed_word()
+        self.session.jobs.generate(front=front)
 
     def _follow_screens(self) -> None:
         """Keep the window in sight when a laptop leaves its desk."""
@@ -185,8 +190,10 @@ class MainWindow(QMainWindow):
             self.session.memory.keep_place(place_of(self))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
-        """Look for new files when the window becomes active."""
+        """Look for new files when the window becomes active; save its state."""
         super().changeEvent(event)
+        if event.type() is QEvent.Type.WindowStateChange:
+            self._keep_place()
         if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
             self.session.look_again()
 

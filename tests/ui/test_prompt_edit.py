@@ -2,11 +2,12 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 
 from app.form.completions import NameKind
 from engine.api.prompts import PromptCheck
+from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
 from tests.ui.conftest import Desk
 from ui.widgets.completion_list import CompletionList
@@ -121,3 +122,16 @@ def test_a_surprise_is_undone_by_the_notice_and_in_the_field(desk: Desk) -> None
     assert desk.session.generation.prompt != before
     form.prompt.undo()
     assert desk.session.generation.prompt == before
+
+
+def test_a_word_that_is_still_composed_is_made_with(desk: Desk) -> None:
+    desk.start()
+    prompt = typed(desk, "a red ")
+    QGuiApplication.sendEvent(prompt, QInputMethodEvent("사과", []))
+    assert prompt.toPlainText() == "a red "
+    QTest.keyClick(prompt, Qt.Key.Key_Return, CONTROL)
+    (job,) = desk.wait_for_jobs(1)
+    assert isinstance(job.request, GenerateRequest)
+    assert job.request.prompt == "a red 사과"
+    assert prompt.toPlainText() == "a red 사과"
+    assert not prompt.textCursor().block().layout().preeditAreaText()
