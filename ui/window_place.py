@@ -74,8 +74,9 @@ def fit(window: QWidget) -> None:
 
 
 def place_of(window: QWidget) -> WindowPlace:
-    """Return the window's present place."""
-    inner = window.normalGeometry() if window.isMaximized() else window.geometry()
+    """Return the window's present place; of one that fills the screen, where it was before."""
+    fills = window.isMaximized() or window.isFullScreen()
+    inner = window.normalGeometry() if fills else window.geometry()
     return WindowPlace(
         x=inner.x(),
         y=inner.y(),
