@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from app.settings.values import Language
 from installers.icon.files import icns_icon
 from installers.macos.libraries import MINIMUM_SYSTEM
 from installers.macos.mach_o import mach_o_files, thin
@@ -36,6 +37,11 @@ def info_plist(version: str) -> bytes:
         "CFBundleIconFile": _ICON,
         "CFBundleIdentifier": IDENTIFIER,
         "CFBundleInfoDictionaryVersion": "6.0",
+        # Else macOS takes the application for an English one, whatever its window says: so are its
+        # questions for files and the names of months then.
+        "CFBundleLocalizations": [
+            language.value for language in Language if language is not Language.SYSTEM
+        ],
         "CFBundleName": NAME,
         "CFBundlePackageType": "APPL",
         "CFBundleShortVersionString": version,

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import installers.macos.bundle as bundle_module
+import ui.languages
 from app.installation import faults
 from installers.file_list import write_file_list
 from installers.inputs import InputError, Inputs, Target, read_inputs, sha256
@@ -38,6 +39,12 @@ def test_info_plist_names_executable_icon_version_and_system() -> None:
     assert content["LSMinimumSystemVersion"] == "14.0"
     assert content["NSHighResolutionCapable"] is True
     assert content["CFBundlePackageType"] == "APPL"
+
+
+def test_info_plist_names_the_languages_of_the_window() -> None:
+    catalogues = {path.stem for path in (Path(ui.languages.__file__).parent).glob("*.ts")}
+    assert catalogues
+    assert set(plistlib.loads(info_plist("1"))["CFBundleLocalizations"]) == {"en", *catalogues}
 
 
 def test_info_plist_declares_each_type_of_its_documents_that_macos_does_not_know() -> None:
