@@ -26,12 +26,22 @@ _COMMAND = ("/usr/sbin/system_profiler", "SPDisplaysDataType", "-json")
 _SECONDS = 20
 _NUMBER = re.compile(r"\(0x([0-9a-f]{4})\)", re.ASCII | re.IGNORECASE)
 _CHIP = re.compile(r"kHW_(Apple)(M[0-9]+)(Pro|Max|Ultra)?Item", re.ASCII)
+# The whole report that a command gave.
+_given: dict[tuple[str, ...], str] = {}
 _NUMBERS = {"Apple": APPLE, "AMD": AMD, "Intel": INTEL, "NVIDIA": NVIDIA}
 
 
 def read() -> str:
-    """Return the report of system_profiler."""
-    return output_of(_COMMAND, _SECONDS)
+    """Return the report of system_profiler, which is asked once in a process.
+
+    Nobody puts another graphics processor into a Mac, and each job asks many times.
+    """
+    if _COMMAND not in _given:
+        text = output_of(_COMMAND, _SECONDS)
+        if not describe(text, MemoryInfo(0, 0, integrated=True)):
+            return text  # it may have been cut off, or come too late
+        _given[_COMMAND] = text
+    return _given[_COMMAND]
 
 
 def describe(text: str, host: MemoryInfo, system: str | None = None) -> tuple[Adapter, ...]:
