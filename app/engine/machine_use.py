@@ -6,14 +6,17 @@ from engine.api.machine import AdapterInfo, DeviceInfo, MachineInfo
 def used_adapter(machine: MachineInfo, device: DeviceInfo) -> AdapterInfo | None:
     """Return the display adapter that a device is; None if it is the processor.
 
-    Runtimes and the system may spell an adapter's name differently.
+    Runtimes and the system may spell an adapter's name differently. Apple calls a processor and its
+    graphics by one name: there the backend tells which is meant.
     """
     name = device.name.casefold()
+    is_processor = name == machine.processor.casefold()
     for adapter in machine.adapters:
         other = adapter.name.casefold()
-        if name and (name in other or other in name):
+        can_be = not is_processor or device.backend in adapter.backends
+        if name and can_be and (name in other or other in name):
             return adapter
-    if name == machine.processor.casefold():
+    if is_processor:
         return None
     return next(
         (adapter for adapter in machine.adapters if device.backend in adapter.backends), None

@@ -4,7 +4,7 @@ import ctypes
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +21,10 @@ def cpu_name() -> str:
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    named = _mac_value(b"machdep.cpu.brand_string", 256) if sys.platform == "darwin" else b""
+    return (
+        named.rstrip(b"\0").decode(errors="replace") or platform.processor() or platform.machine()
+    )
 
 
 def cpu_cores(processors: Path = _PROCESSORS) -> int:
@@ -124,11 +127,20 @@ def _cgroup_file_bytes() -> int:
 
 def _mac_free(total: int) -> int:
     """Return the free bytes by kern.memorystatus_level (% of `total`); half if that is unknown."""
-    level, size = ctypes.c_int(-1), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
-    sysctl = ctypes.CDLL(None).sysctlbyname
-    name = b"kern.memorystatus_level"
-    failed = sysctl(name, ctypes.byref(level), ctypes.byref(size), None, ctypes.c_size_t(0))
-    return total // 2 if failed or not 0 <= level.value <= 100 else total * level.value // 100
+    value = _mac_value(b"kern.memorystatus_level", ctypes.sizeof(ctypes.c_int))
+    level = int.from_bytes(value, sys.byteorder, signed=True) if value else -1
+    return total * level // 100 if 0 <= level <= 100 else total // 2
+
+
+def _mac_value(name: bytes, most: int, read: Callable[..., int] | None = None) -> bytes:
+    """Return a value of macOS' kernel, at most so many bytes; nothing if it has none of that name.
+
+    `read` is sysctlbyname(3) of the system.
+    """
+    read = read or ctypes.CDLL(None).sysctlbyname
+    value, size = ctypes.create_string_buffer(most), ctypes.c_size_t(most)
+    failed = read(name, value, ctypes.byref(size), None, ctypes.c_size_t(0))
+    return b"" if failed else value.raw[: size.value]
 
 
 class _MemoryStatus(ctypes.Structure):
