@@ -188,5 +188,7 @@ def memory(torch: Any, device: Device) -> MemoryInfo:
         return MemoryInfo(total=total, free=free + reserve, integrated=integrated)
     if kind == "mps" and device.usable:
         total, held = torch.mps.recommended_max_memory(), torch.mps.driver_allocated_memory()
-        return MemoryInfo(total=total, free=max(0, total - held), integrated=True)
+        # Metal counts what this process may take, and not what other programs hold of the memory.
+        free = min(max(0, total - held), hardware.host_memory().free)
+        return MemoryInfo(total=total, free=free, integrated=True)
     return hardware.host_memory()

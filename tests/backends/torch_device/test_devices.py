@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from backends import hardware
-from backends.base import BackendError, Device, Precision
+from backends.base import BackendError, Device, MemoryInfo, Precision
 from backends.hardware import Adapter, PciId
 from backends.torch_device import TorchBackend, TorchOptions, devices
 from backends.torch_device.builds import pack_for
@@ -167,8 +167,16 @@ def test_memory_is_the_devices_own() -> None:
     (arc,) = accelerators(torch_xpu())
     memory = devices.memory(torch_xpu(), arc)
     assert (memory.total, memory.free, memory.integrated) == (16 * GB, 12 * GB, False)
+
+
+@pytest.mark.parametrize(("host_free", "free"), [(11, 10), (3, 3)])
+def test_memory_of_metal_is_what_metal_and_the_other_programs_leave(
+    host_free: int, free: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = MemoryInfo(total=16 * GB, free=host_free * GB, integrated=True)
+    monkeypatch.setattr(hardware, "host_memory", lambda: host)
     memory = devices.memory(torch_mps(), Device("torch_device", "mps", "Apple GPU", (F16,)))
-    assert (memory.total, memory.free, memory.integrated) == (12 * GB, 10 * GB, True)
+    assert (memory.total, memory.free, memory.integrated) == (12 * GB, free * GB, True)
 
 
 @pytest.mark.parametrize(
