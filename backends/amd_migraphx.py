@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends import hardware
 from backends.base import (
     Artifact,
     Backend,
@@ -62,6 +63,8 @@ _VENDOR = "AMD"
 _PROVIDER = "MIGraphXExecutionProvider"
 _DISTRIBUTION = "onnxruntime-migraphx"
 _PLUGIN = "onnxruntime_ep_migraphx"
+# The node by which ROCm reaches all of AMD's cards.
+_COMPUTE_NODE = Path("/dev/kfd")
 _ROCM_VERSION = Path("/opt/rocm/.info/version")
 
 
@@ -102,6 +105,9 @@ class MiGraphXBackend(Backend):
 
     def _judged(self, index: int, adapter: Adapter, missing: str | None) -> Device:
         reason = adapter.unusable or _without_support(adapter.architecture)
+        if not reason and sys.platform == "linux":
+            # Of all that is missing the cheapest to mend comes first.
+            reason = hardware.closed_reason(_COMPUTE_NODE)
         install = _packs() if missing and not reason else ()
         return self._device(index, adapter.name, reason or missing, install)
 

@@ -10,11 +10,13 @@ from backends.hardware.host import (
 )
 from backends.hardware.listing import list_adapters
 from backends.hardware.opinions import second_opinions
+from backends.hardware.reading import closed_reason
 from backends.hardware.visible import visible_cards, with_hidden
 
 __all__ = [
     "Adapter",
     "PciId",
+    "closed_reason",
     "core_cache_bytes",
     "cpu_cores",
     "cpu_name",

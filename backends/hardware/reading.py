@@ -46,6 +46,16 @@ def link_name(path: Path) -> str:
         return ""
 
 
+def closed_reason(node: Path) -> str:
+    """Return why the node of a device may not be opened, and what to do; empty if it may.
+
+    Empty also for one that is not there. Debian's family opens nodes to a group alone.
+    """
+    if not node.exists() or os.access(node, os.R_OK | os.W_OK):
+        return ""
+    return f"{node} may not be opened: add yourself to the group render and log in again"
+
+
 def output_of(command: Sequence[str], seconds: float = 5) -> str:
     """Return at most 1 MiB of a program's output, read within `seconds`; empty if not started."""
     try:

@@ -9,7 +9,6 @@ first, then bus, device and function (DEVICE_UUID of real machines agrees: see t
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -202,25 +201,19 @@ def why_unseen(
         return f"OpenVINO's GPU plug-in does not start: {error}"
     if system == "win32":
         return "its driver has no OpenCL for OpenVINO: install Intel's current graphics driver"
-    node = _closed_node(adapter, root)
-    if node:
-        return f"{node} may not be opened: add yourself to the group render and log in again"
-    return (
+    return _closed(adapter, root) or (
         "Intel's compute runtime is not installed or does not know it: install intel-opencl-icd "
         f"({_GUIDE})"
     )
 
 
-def _closed_node(adapter: Adapter, root: Path) -> str:
-    """Return the adapter's render node if it exists and this user lacks access."""
+def _closed(adapter: Adapter, root: Path) -> str:
+    """Return why the adapter's render node may not be opened; empty if it may."""
     drm = root / "sys" / "bus" / "pci" / "devices" / adapter.address / "drm"
     if not adapter.address or not drm.is_dir():
         return ""
-    for entry in sorted(drm.glob("renderD*")):
-        node = root / "dev" / "dri" / entry.name
-        if node.exists() and not os.access(node, os.R_OK | os.W_OK):
-            return str(node)
-    return ""
+    nodes = (root / "dev" / "dri" / entry.name for entry in sorted(drm.glob("renderD*")))
+    return next(filter(None, map(hardware.closed_reason, nodes)), "")
 
 
 def _is_card(core: "ov.Core", name: str) -> bool:

@@ -59,6 +59,29 @@ def test_an_unusable_device_cannot_load(monkeypatch: pytest.MonkeyPatch) -> None
         backend.load(graph, None, DEVICE, ignore, NeverCancelled())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="ROCm's node is Linux's")
+def test_a_node_of_rocm_that_may_not_be_opened_is_named_before_anything_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "kfd"
+    card = Adapter(vendor="AMD", name=DEVICE.name, driver="amdgpu", architecture="gfx1100")
+    monkeypatch.setattr("backends.hardware.list_adapters", lambda: (card,))
+    monkeypatch.setattr("backends.amd_migraphx._COMPUTE_NODE", node)
+
+    def refused(path: object, mode: int) -> bool:
+        return path != node
+
+    # As root everything may be opened.
+    monkeypatch.setattr("backends.hardware.reading.os.access", refused)
+    (device,) = MiGraphXBackend().probe()
+    assert "group render" not in str(device.unusable)
+    assert device.install == ("amd-migraphx",)
+    node.touch()
+    (device,) = MiGraphXBackend().probe()
+    assert str(device.unusable).startswith(f"{node} may not be opened: add yourself to the group")
+    assert device.install == ()
+
+
 def test_the_plug_in_is_absent_here() -> None:
     with pytest.raises(BackendError, match="onnxruntime-ep-migraphx is not installed"):
         plugin_devices("onnxruntime_ep_migraphx")

@@ -144,7 +144,7 @@ def test_a_render_node_without_access_is_named(
         return path != node
 
     # As root everything may be opened.
-    monkeypatch.setattr("backends.intel_openvino.devices.os.access", refused)
+    monkeypatch.setattr("backends.hardware.reading.os.access", refused)
     reason = devices.why_unseen(BARE, CARD_ADAPTER, "linux", tmp_path)
     assert reason.startswith(f"{node} may not be opened")
     assert "group render" in reason
