@@ -57,8 +57,12 @@ def _use_portals(platform: str, variables: MutableMapping[str, str]) -> None:
     """Have Qt use the portals of the desktop, as it does by itself in sandboxes alone.
 
     Only where they run: Qt waits 25 s for portals that are started and do not answer, as on
-    desktops that are not set up for them.
+    desktops that are not set up for them. A theme that the user named for all programs of Qt is
+    kept if our Qt has it, which has none of those that are installed beside the system's.
     """
+    given = variables.get(_THEME, "")
+    if given and not _plugin("platformthemes", given).is_file():
+        del variables[_THEME]
     address = bus_address(variables) if platform.startswith(_DESKTOPS) else ""
     if address and has_owner(address, _PORTALS):
         variables.setdefault(_THEME, "xdgdesktopportal")
@@ -85,10 +89,10 @@ def _found_platforms(variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | None:
-    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms"
-    plugin = folder / f"libq{name.removesuffix('-egl')}.so"
+    plugin = _plugin("platforms", name.removesuffix("-egl"))
     if not plugin.is_file():
-        known = ", ".join(sorted(path.stem.removeprefix("libq") for path in folder.glob("*.so")))
+        files = plugin.parent.glob("*.so")
+        known = ", ".join(sorted(path.stem.removeprefix("libq") for path in files))
         return _no_window(
             sentence("QT_QPA_PLATFORM names {name}, which there is not", name=name),
             sentence("Unset it; there are: {known}.", known=known),
@@ -105,6 +109,11 @@ def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | No
             sentence("Check DISPLAY. {without}", without=_WITHOUT),
         )
     return None
+
+
+def _plugin(kind: str, name: str) -> Path:
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / kind
+    return folder / f"libq{name}.so"
 
 
 def _x11_answers(variables: Mapping[str, str]) -> bool:
