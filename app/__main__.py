@@ -109,6 +109,7 @@ def _show(
     from app.ending import ends_in_time
     from app.event_loop import run_events
     from app.logs import start_logging
+    from app.queue.wakefulness import Wakefulness
     from app.versions.kept_files import forget_files
     from engine.heap import keep_heap_compact
     from ui.application import has_fonts, make_window
@@ -127,6 +128,7 @@ def _show(
         for file in files:
             session.open_file(Path(file))
 
+    wakefulness = Wakefulness(session.queue, session.background)
     instance.opened.connect(open_files)
     application.files_asked.connect(open_files)
     session.updates.restart_asked.connect(window.close)
@@ -136,6 +138,7 @@ def _show(
     open_files(files)
     status = run_events(application)
     with ends_in_time():
+        wakefulness.end()
         session.close()
         window.close_background()
     return status, session.updates.restarts
