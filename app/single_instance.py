@@ -48,11 +48,19 @@ class Start(StrEnum):
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
-    """The message of a second start: show the window and open these paths."""
+    """The message of a second start: show the window and open these paths.
+
+    `token` is the leave to do so that the desktop gave with the start; empty where it gives none.
+    """
 
     paths: tuple[str, ...]
+    token: str = ""
 
 
+# Wayland lets a window come to the front only with the token of a start, which Qt looks for there:
+# https://wayland.app/protocols/xdg-activation-v1
+_TOKEN = "XDG_ACTIVATION_TOKEN"
+_A_TOKEN = re.compile(r"[!-~]{1,256}")
 # Qt's locks have a few short lines, which are written at once.
 _MAX_LOCK_BYTES = 4096
 _LOCK_NAMES = 2
@@ -92,7 +100,8 @@ class SingleInstance(QObject):
         if self._lock.error() is not QLockFile.LockError.LockFailedError:
             return Start.FIRST
         absolute = (os.path.abspath(path) for path in paths)  # noqa: PTH100 (resolves no links)
-        return self._hand_over(Opening(paths=tuple(filter(_is_sane, absolute))))
+        token = _sane_token(os.environ.get(_TOKEN, ""))
+        return self._hand_over(Opening(paths=tuple(filter(_is_sane, absolute)), token=token))
 
     def release(self) -> None:
         """Let the next start be the first."""
@@ -111,7 +120,7 @@ class SingleInstance(QObject):
     def _hand_over(self, opening: Opening) -> Start:
         content = msgspec.json.encode(opening)
         if len(content) > _MAX_BYTES:
-            content = msgspec.json.encode(Opening(paths=()))
+            content = msgspec.json.encode(Opening(paths=(), token=opening.token))
         message = self._messages / f"{uuid4().hex}.json"
         try:
             _make_private(self._messages)
@@ -137,6 +146,8 @@ class SingleInstance(QObject):
                 # Its start waits for this. What cannot be removed would be read for ever.
                 path.unlink()
                 if opening is not None:
+                    if token := _sane_token(opening.token):
+                        os.environ[_TOKEN] = token
                     self.opened.emit(opening.paths)
 
 
@@ -193,3 +204,7 @@ def _is_sane(path: str) -> bool:
     """Return True for an absolute path of allowed length without null characters and surrogates."""
     unspeakable = re.search(r"[\0\ud800-\udfff]", path)
     return not unspeakable and len(path) <= _MAX_PATH_CHARACTERS and Path(path).is_absolute()
+
+
+def _sane_token(token: str) -> str:
+    return token if _A_TOKEN.fullmatch(token) else ""

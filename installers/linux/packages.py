@@ -30,6 +30,7 @@ Categories=Graphics;2DGraphics;RasterGraphics;
 Keywords=Stable Diffusion;image;picture;generate;
 MimeType=application/x-safetensors;image/png;image/jpeg;image/webp;
 StartupWMClass=safelight
+StartupNotify=true
 """
 _MIME_TYPES = """\
 <?xml version="1.0" encoding="UTF-8"?>

@@ -95,6 +95,24 @@ def test_without_paths_it_only_shows_the_window(
         assert second.found() == "handed_over"
 
 
+def test_the_leave_to_come_to_the_front_is_handed_over_with_the_start(
+    first: SingleInstance,
+    tmp_path: Path,
+    qtbot: QtBot,
+    other_start: Callable[..., OtherStart],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "gnome-shell/Files/4711-0-host_TIME123")
+    with qtbot.waitSignal(first.opened, timeout=PATIENCE_MS):
+        other_start(tmp_path / "state")
+        monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
+    assert os.environ["XDG_ACTIVATION_TOKEN"] == "gnome-shell/Files/4711-0-host_TIME123"
+    with qtbot.waitSignal(first.opened, timeout=PATIENCE_MS):
+        monkeypatch.delenv("XDG_ACTIVATION_TOKEN")
+        other_start(tmp_path / "state")
+    assert "XDG_ACTIVATION_TOKEN" not in os.environ
+
+
 def test_another_folder_is_another_safelight(first: SingleInstance, tmp_path: Path) -> None:
     other = SingleInstance(tmp_path / "other")
     assert other.claim() is Start.FIRST

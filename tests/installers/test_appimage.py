@@ -52,7 +52,10 @@ def test_an_appimage_runs_its_runtime_and_holds_the_tree(
     subprocess.run(command, check=True, capture_output=True)
     assert (unpacked / "AppRun").readlink() == Path("safelight")
     assert (unpacked / ".DirIcon").read_bytes().startswith(b"\x89PNG")
-    assert "Exec=safelight %F" in (unpacked / "safelight.desktop").read_text()
+    entry = (unpacked / "safelight.desktop").read_text()
+    assert "Exec=safelight %F" in entry
+    # Else Wayland's desktops do not let a window that is there come to the front.
+    assert "StartupNotify=true" in entry
     assert (unpacked / "lib" / "ü.txt").read_text() == "text"
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in unpacked.rglob("*")}
     assert (modes["safelight"], modes["lib"], modes["ü.txt"]) == (0o755, 0o755, 0o644)
