@@ -34,6 +34,9 @@ PART_FOLDERS = frozenset(
 )  # fmt: skip
 # The folders of a tool that have its models; its other folders have programs.
 _OF_TOOLS = ("models", "embeddings")
+# Where a drive has no extended attributes, macOS keeps those of a file beside it, in a file of its
+# name after this.
+_ATTRIBUTES_PREFIX = "._"
 # The file that marks a diffusers folder.
 PIPELINE_FILE = "model_index.json"
 
@@ -85,10 +88,11 @@ def walk(roots: Iterable[Path]) -> Iterator[Folder]:
 
 
 def entries_of(folder: Path) -> list[os.DirEntry[str]]:
-    """Return a folder's entries by name; none of a folder that cannot be read."""
+    """Return a folder's entries by name, without attributes; none of one that cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
+            own = (entry for entry in entries if not entry.name.startswith(_ATTRIBUTES_PREFIX))
+            return sorted(own, key=lambda entry: entry.name)
     except (OSError, ValueError):
         return []
 
