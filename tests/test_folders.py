@@ -30,7 +30,7 @@ def test_weights_are_found_by_every_suffix(tmp_path: Path) -> None:
 
 
 def test_attributes_that_a_mac_keeps_beside_files_are_no_weights(tmp_path: Path) -> None:
-    """As on an exFAT drive: a file of a few KB after each model that Finder put there."""
+    """An exFAT drive has a file of a few KB after each model that Finder put there."""
     for name in ("a.safetensors", "._a.safetensors", "sub/b.ckpt", "sub/._b.ckpt", "._sub"):
         put(tmp_path / name)
     assert below(tmp_path) == ["a.safetensors", "sub/b.ckpt"]

@@ -9,7 +9,7 @@ M1 = AdapterInfo(vendor="Apple", name="Apple M1", backends=("webgpu", "apple_cor
 
 
 @pytest.mark.parametrize(("backend", "used"), [("webgpu", M1), ("cpu", None)])
-def test_of_one_name_for_both_the_backend_tells_graphics_from_processor(
+def test_the_backend_tells_graphics_from_a_processor_of_the_same_name(
     backend: str, used: AdapterInfo | None
 ) -> None:
     machine = MachineInfo(processor="Apple M1", memory_total_bytes=8 << 30, adapters=(M1,))
