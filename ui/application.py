@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QFileOpenEvent, QFontDatabase
 from PySide6.QtWidgets import QApplication
 
+from app.listed_names import as_listed
 from app.session import Session
 from ui.languages.use import use_language
 from ui.main_window import MainWindow
@@ -32,7 +33,7 @@ class Application(QApplication):
     def event(self, event: QEvent) -> bool:
         """Take files from macOS; leave everything else to Qt."""
         if isinstance(event, QFileOpenEvent) and event.file():
-            self.files_asked.emit([event.file()])
+            self.files_asked.emit([as_listed(event.file())])
             return True
         return super().event(event)
 

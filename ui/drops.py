@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 from app.form.other_formats import is_of_other_format
 from app.library.file_kind import FileKind
 from app.library.picture_files import is_picture
+from app.listed_names import as_listed
 from app.session import Session
 from ui.create.page import CreatePage
 from ui.drop_spots import DropSpot
@@ -99,7 +100,7 @@ class Drops(QObject):
 
     def _drop(self, event: QDropEvent) -> None:
         """Perform the action of the spot or the card that the file was dropped on."""
-        files = dropped_files(event.mimeData())
+        files = taken_files(event.mimeData())
         spot, chosen = self._spot_at(event), self.overlay.chosen(event.position().toPoint())
         self._end()
         if spot is not None:
@@ -355,6 +356,11 @@ class Drops(QObject):
 def dropped_files(data: QMimeData) -> list[Path]:
     """Return the local files in dragged data."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def taken_files(data: QMimeData) -> list[Path]:
+    """Return the local files in dropped or pasted data, as their folders list them."""
+    return [Path(as_listed(str(file))) for file in dropped_files(data)]
 
 
 def _is_for_form(file: Path) -> bool:

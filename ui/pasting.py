@@ -11,7 +11,7 @@ from app.form.masks import PASTED, keep_pasted
 from app.form.picture_settings import tells_settings
 from app.session import Session
 from engine.api.values import ErrorInfo
-from ui.drops import DropOffer, Drops, dropped_files
+from ui.drops import DropOffer, Drops, taken_files
 from ui.pictures import png_of
 
 
@@ -30,7 +30,7 @@ class Pasting(QObject):
 
     def _paste(self) -> None:
         data = QGuiApplication.clipboard().mimeData()
-        files, text = dropped_files(data), data.text()
+        files, text = taken_files(data), data.text()
         image = QImage() if files else QGuiApplication.clipboard().image()
         if files:
             self._offer(self._drops.offers(files[0], others=files[1:]))

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
 
+from app.listed_names import as_listed
 from app.paths import is_folder
 from ui.files.kinds import FileQuestion, kinds_of
 from ui.theme.theme import Theme
@@ -27,7 +28,7 @@ class FileChooser:
         last = cls._last.get(kinds, "")
         begin = last if is_folder(last) else start
         if system_has_dialog():
-            answer = QFileDialog.getOpenFileName(parent, title, begin, kinds)[0]
+            answer = as_listed(QFileDialog.getOpenFileName(parent, title, begin, kinds)[0])
         else:
             answer = _ask(FileQuestion.FILE, parent, title, begin, kinds)
         if answer:
@@ -38,7 +39,7 @@ class FileChooser:
     def open_folder(parent: QWidget | None, title: str, start: str) -> str:
         """Ask for a folder."""
         if system_has_dialog():
-            return QFileDialog.getExistingDirectory(parent, title, start)
+            return as_listed(QFileDialog.getExistingDirectory(parent, title, start))
         return _ask(FileQuestion.FOLDER, parent, title, start)
 
     @staticmethod
