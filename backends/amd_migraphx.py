@@ -63,8 +63,6 @@ _VENDOR = "AMD"
 _PROVIDER = "MIGraphXExecutionProvider"
 _DISTRIBUTION = "onnxruntime-migraphx"
 _PLUGIN = "onnxruntime_ep_migraphx"
-# The node by which ROCm reaches all of AMD's cards.
-_COMPUTE_NODE = Path("/dev/kfd")
 _ROCM_VERSION = Path("/opt/rocm/.info/version")
 
 
@@ -107,7 +105,7 @@ class MiGraphXBackend(Backend):
         reason = adapter.unusable or _without_support(adapter.architecture)
         if not reason and sys.platform == "linux":
             # Of all that is missing the cheapest to mend comes first.
-            reason = hardware.closed_reason(_COMPUTE_NODE)
+            reason = hardware.rocm_closed_reason()
         install = _packs() if missing and not reason else ()
         return self._device(index, adapter.name, reason or missing, install)
 

@@ -10,7 +10,7 @@ from backends.hardware.host import (
 )
 from backends.hardware.listing import list_adapters
 from backends.hardware.opinions import second_opinions
-from backends.hardware.reading import closed_reason
+from backends.hardware.reading import closed_reason, rocm_closed_reason
 from backends.hardware.visible import visible_cards, with_hidden
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "host_memory",
     "list_adapters",
     "private_bytes",
+    "rocm_closed_reason",
     "second_opinions",
     "visible_cards",
     "with_hidden",

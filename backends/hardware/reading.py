@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 
+# The node by which ROCm reaches all of AMD's cards.
+ROCM_NODE = Path("/dev/kfd")
 _FILE_BYTES = 1 << 16
 _FOLDER_ENTRIES = 4096
 _OUTPUT_BYTES = 1 << 20
@@ -54,6 +56,11 @@ def closed_reason(node: Path) -> str:
     if not node.exists() or os.access(node, os.R_OK | os.W_OK):
         return ""
     return f"{node} may not be opened: add yourself to the group render and log in again"
+
+
+def rocm_closed_reason() -> str:
+    """Return why ROCm reaches no card of this user's, and what to do; empty if it may."""
+    return closed_reason(ROCM_NODE)
 
 
 def output_of(command: Sequence[str], seconds: float = 5) -> str:

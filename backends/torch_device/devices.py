@@ -57,6 +57,8 @@ def _cuda(torch: Any) -> list[Device]:
     """List NVIDIA's devices, or AMD's in a ROCm build, which torch calls by the same name."""
     if torch.version.cuda is None and torch.version.hip is None:
         return []
+    if torch.version.hip is not None and (closed := hardware.rocm_closed_reason()):
+        raise OSError(closed)  # which HIP does not tell from no card at all
     torch.cuda.init()  # raises with the reason if there is none
     return [_cuda_device(torch, index) for index in range(torch.cuda.device_count())]
 

@@ -66,7 +66,7 @@ def test_a_node_of_rocm_that_may_not_be_opened_is_named_before_anything_is_insta
     node = tmp_path / "kfd"
     card = Adapter(vendor="AMD", name=DEVICE.name, driver="amdgpu", architecture="gfx1100")
     monkeypatch.setattr("backends.hardware.list_adapters", lambda: (card,))
-    monkeypatch.setattr("backends.amd_migraphx._COMPUTE_NODE", node)
+    monkeypatch.setattr("backends.hardware.reading.ROCM_NODE", node)
 
     def refused(path: object, mode: int) -> bool:
         return path != node

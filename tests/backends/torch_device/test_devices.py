@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -121,6 +122,24 @@ def test_the_processor_has_its_precisions_and_is_not_automatic(
     assert processor == Device(
         "torch_device", "cpu", hardware.cpu_name(), precisions, automatic=False
     )
+
+
+def test_a_card_whose_node_may_not_be_opened_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "kfd"
+    monkeypatch.setattr("backends.hardware.reading.ROCM_NODE", node)
+
+    def refused(_path: object, _mode: int) -> bool:
+        return False
+
+    # As root everything may be opened.
+    monkeypatch.setattr("backends.hardware.reading.os.access", refused)
+    torch = torch_rocm("gfx1100")
+    assert accelerators(torch)[0].usable
+    node.touch()
+    (card,) = accelerators(torch)
+    assert f"{node} may not be opened: add yourself to the group render" in str(card.unusable)
 
 
 def test_an_older_torch_offers_the_processor_in_single_precision() -> None:
