@@ -36,6 +36,7 @@ _TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_b
 _MODEL_HASH_DIGITS = 10
 # Of the SHA-256 of the tensors; `extensions-builtin/Lora/network.py`.
 _LORA_HASH_DIGITS = 12
+_FLUX_1 = "flux1"
 # Words in the names of models like Flux.1 that take no guidance as an input.
 _WITHOUT_GUIDANCE = ("schnell", "klein", "chroma")
 # The methods without a file by AUTOMATIC1111's names.
@@ -137,7 +138,7 @@ def _takes_guidance(record: GenerationRecord) -> bool:
     """
     files = record.request.components.denoiser, record.request.checkpoint
     name = weights_name(next(filter(None, files), "")).casefold()
-    is_flux = record.family == "flux" if record.family else "flux" in name
+    is_flux = record.family == _FLUX_1 if record.family else "flux" in name
     return is_flux and not any(word in name for word in _WITHOUT_GUIDANCE)
 
 

@@ -6,6 +6,8 @@ import pytest
 from engine.api.record import SecondPassReport
 from engine.api.second_passes import Resampling, SecondPass
 from engine.api.values import SamplerName, ScheduleName
+from engine.families.chroma.family import Chroma
+from engine.families.flux.family import Flux1
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.readers.a1111 import import_infotext
 from engine.metadata.readers.comfy import import_graph
@@ -125,9 +127,9 @@ def test_our_text_tells_the_guidance_that_flux_takes_in_a_second_pass() -> None:
 @pytest.mark.parametrize(
     ("family", "file", "scales"),
     [
-        ("flux", "pretty.safetensors", ("1", "3.5", "2.5")),
-        ("flux", "flux1-schnell.safetensors", ("3.5", None, None)),
-        ("chroma", "flux-chroma.safetensors", ("3.5", None, None)),
+        (Flux1.name, "pretty.safetensors", ("1", "3.5", "2.5")),
+        (Flux1.name, "flux1-schnell.safetensors", ("3.5", None, None)),
+        (Chroma.name, "flux-chroma.safetensors", ("3.5", None, None)),
         ("sdxl", "flux-look.safetensors", ("3.5", None, None)),
         ("", "Flux1-dev-Q4_0.gguf", ("1", "3.5", "2.5")),
         ("", "dream.safetensors", ("3.5", None, None)),
