@@ -49,20 +49,21 @@ def _seconds(
 ) -> Iterator[IdentifiedCheckpoint | None]:
     """Yield the checkpoints of second passes; None for a pass without one of its own.
 
-    Raises EngineError(CHECKPOINT_MISMATCH) where a latent is to be enlarged for a checkpoint with
-    other latents.
+    Passes that name the same file have the same one, so that its networks are loaded once. Raises
+    EngineError(CHECKPOINT_MISMATCH) where a latent is to be enlarged for a checkpoint with other
+    latents.
     """
-    before = first
+    before, known = first, {first.path: first}
     for number, second in enumerate(wanted, 1):
-        own = None
-        if second.checkpoint is not None and Path(second.checkpoint).absolute() != first.path:
-            found = identify(Path(second.checkpoint), read)
-            own = replace(found, network_prefix=f"second_{number}_")
+        path = first.path if second.checkpoint is None else Path(second.checkpoint).absolute()
+        if path not in known:
+            own = replace(identify(path, read), network_prefix=f"second_{number}_")
             require_complete(own)
-        following = own or first
+            known[path] = own
+        following = known[path]
         if second.upscaler in LATENT_UPSCALERS and not share_latents(before, following):
             raise _other_latents(before, following)
-        yield own
+        yield None if following is first else following
         before = following
 
 

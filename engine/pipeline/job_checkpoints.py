@@ -11,7 +11,8 @@ class JobCheckpoints:
     """The checkpoints of a job: of its first run, of its second passes, and the refiner.
 
     `seconds` has an entry for each second pass of the request: its own checkpoint, or None where
-    the first one draws it. The refiner finishes the last run.
+    the first one draws it. Passes of one file have the same checkpoint. The refiner finishes the
+    last run.
     """
 
     first: IdentifiedCheckpoint
@@ -31,8 +32,10 @@ class JobCheckpoints:
         self, change: Callable[[IdentifiedCheckpoint], IdentifiedCheckpoint], *, refiner: bool
     ) -> "JobCheckpoints":
         """Return the checkpoints with a change to each of them, or to all but the refiner."""
+        every = {id(checkpoint): checkpoint for checkpoint in self.runs}
+        changed = {key: change(checkpoint) for key, checkpoint in every.items()}
         return JobCheckpoints(
-            change(self.first),
-            tuple(own and change(own) for own in self.seconds),
+            changed[id(self.first)],
+            tuple(own and changed[id(own)] for own in self.seconds),
             change(self.refiner) if refiner and self.refiner else self.refiner,
         )

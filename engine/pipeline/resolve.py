@@ -143,7 +143,8 @@ def _lora_readers(
             requires_fit=own is first,
         )
 
-    seconds = tuple(own and reader(own) for own in checkpoints.seconds)
+    readers = {id(own): reader(own) for own in checkpoints.seconds if own}
+    seconds = tuple(own and readers[id(own)] for own in checkpoints.seconds)
     return reader(first, shared_names(request, loras)), seconds
 
 

@@ -133,4 +133,11 @@ def test_the_vae_of_each_checkpoint_is_counted(folder: Path, compiler: Compiler)
         both = needs(first, second)
         assert both.vae.packed == sum(one.vae.packed for one in alone)
         assert both.vae_run_bytes >= max(one.vae_run_bytes for one in alone)
+        # Passes of one file load it once.
+        again = needs(first, second, second)
+        assert (again.vae, again.later, again.text_encoder) == (
+            both.vae,
+            both.later,
+            both.text_encoder,
+        )
     assert needs(tiny, tiny).vae == alone[0].vae

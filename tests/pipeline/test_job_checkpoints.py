@@ -45,6 +45,11 @@ def other(tiny: Path) -> Path:
     return write_checkpoint(tiny.with_name("other"))
 
 
+@pytest.fixture(scope="module")
+def third(tiny: Path) -> Path:
+    return write_checkpoint(tiny.with_name("third"))
+
+
 def asked(
     tiny: Path, *seconds: Path | None, refiner: Path | None = None, **changes: object
 ) -> GenerateRequest:
@@ -69,11 +74,23 @@ def test_a_pass_without_a_checkpoint_is_drawn_by_the_first(tiny: Path, other: Pa
     assert second is checkpoints.seconds[1]
 
 
-def test_networks_of_each_checkpoint_have_names_of_their_own(tiny: Path, other: Path) -> None:
-    checkpoints = loaded(tiny, other, other, refiner=other)
+def test_networks_of_each_checkpoint_have_names_of_their_own(
+    tiny: Path, other: Path, third: Path
+) -> None:
+    checkpoints = loaded(tiny, other, third, refiner=other)
     every = *checkpoints.runs, checkpoints.refiner
     prefixes = [checkpoint.network_prefix for checkpoint in every if checkpoint]
     assert prefixes == ["", "second_1_", "second_2_", "refiner_"]
+
+
+def test_passes_of_one_file_are_drawn_by_the_same_networks(
+    tiny: Path, other: Path, third: Path
+) -> None:
+    job = read(asked(tiny, other, third, other))
+    second, last = job.passes[1], job.passes[3]
+    assert second.checkpoint is last.checkpoint is not job.passes[2].checkpoint
+    names = [own and own.network_prefix for own in job.job.checkpoints.seconds]
+    assert names == ["second_1_", "second_2_", "second_1_"]
 
 
 def test_a_refiner_belongs_to_the_checkpoint_of_the_last_run(tiny: Path, other: Path) -> None:
@@ -92,12 +109,13 @@ def test_a_change_reaches_every_checkpoint_and_may_spare_the_refiner(
     def named(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
         return replace(checkpoint, variant="changed")
 
-    checkpoints = loaded(tiny, other, None, refiner=other)
+    checkpoints = loaded(tiny, other, None, other, refiner=other)
     for refiner in (True, False):
         changed = checkpoints.with_each(named, refiner=refiner)
         assert {checkpoint.variant for checkpoint in changed.runs} == {"changed"}
-        # The first one is still one object, wherever it draws.
+        # Each is still one object, wherever it draws.
         assert changed.runs[0] is changed.runs[2]
+        assert changed.runs[1] is changed.runs[3]
         assert changed.refiner is not None
         assert (changed.refiner.variant == "changed") is refiner
 
