@@ -13,7 +13,7 @@ from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.memory.component_bytes import ComponentBytes, total_bytes
 from engine.memory.plan import TILE_CELLS, LaterDenoiser, MemoryNeeds
 from engine.pipeline.control.running import ControlPass, control_pass
-from engine.pipeline.enlarge.enlarging import enlarging_bytes
+from engine.pipeline.enlarge.enlarging import encoded_size, enlarging_bytes
 from engine.pipeline.picture_plan import vae_of_pass
 from engine.pipeline.place import precisions
 from engine.pipeline.read_job import ReadJob, texts_in
@@ -106,9 +106,9 @@ class _JobSizes:
         return [place for place, pass_ in passes if pass_.checkpoint is checkpoint]
 
     def _with_loras(self, checkpoint: IdentifiedCheckpoint) -> list[IdentifiedCheckpoint]:
-        """Return a checkpoint with the LoRAs of each group of pictures, as in its first pass."""
-        place = self._places(checkpoint)[0]
-        return [passes[place].checkpoint for passes in self.read.passes_with_loras]
+        """Return a checkpoint with the LoRAs of each of its passes, of each group of pictures."""
+        groups, places = self.read.passes_with_loras, self._places(checkpoint)
+        return [passes[place].checkpoint for passes in groups for place in places]
 
     def _text_encoders(self) -> list[ComponentBytes]:
         return [
@@ -158,8 +158,8 @@ class _JobSizes:
         decoded = [(pass_.request.height, pass_.request.width) for pass_ in own]
         layers = read.controls
         follows = layers.reference or layers.own_map or None in self._embedding_networks
-        encodes = read.to_encode.count > 0 or read.second_runs or follows
-        encoded = [*decoded] if encodes else []
+        encoded = [*decoded] if read.to_encode.count > 0 or follows else []
+        encoded += [encoded_size(run) for run in read.second_runs if run.checkpoint is checkpoint]
         if checkpoint is runs[0]:
             encoded += [
                 (picture.shape[2], picture.shape[3]) for picture in read.references.pictures

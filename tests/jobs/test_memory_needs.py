@@ -10,20 +10,22 @@ from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer
 from engine.api.preprocessors import ReferenceOptions
 from engine.api.second_passes import SecondPass
-from engine.api.values import PrecisionName, SamplerName, ScheduleName
+from engine.api.values import ConventionName, PrecisionName, SamplerName, ScheduleName
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.memory_needs import memory_needs
+from engine.lora.folder import LoraLookup
 from engine.memory.plan import MemoryNeeds
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import Placement
 from engine.pipeline.read_job import read_job
-from engine.pipeline.resolve import resolve_job
+from engine.pipeline.resolve import NamedFiles, resolve_job
 from engine.weights.working_copies import WorkingCopies
 from tests.families.flux.test_pictures import write_checkpoint as write_flux
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.jobs import a_request
+from tests.pipeline.lora_files import FileLora
 from tests.tiny_checkpoint import write_checkpoint
 
 _F32 = Precision.F32
@@ -141,3 +143,29 @@ def test_the_vae_of_each_checkpoint_is_counted(folder: Path, compiler: Compiler)
             both.text_encoder,
         )
     assert needs(tiny, tiny).vae == alone[0].vae
+
+
+def test_a_lora_of_a_later_pass_alone_is_counted(folder: Path, compiler: Compiler) -> None:
+    lora = FileLora(folder / "loras" / "ink.safetensors", folder / "tiny").path
+    files = NamedFiles(loras=LoraLookup((lora.parent,)))
+    prompt = "a house <lora:ink:1>"
+
+    def patched(**changes: object) -> int:
+        request = a_request(folder / "tiny", convention=ConventionName.A1111, **changes)
+        read = read_job(resolve_job(request, load_checkpoints(request), files))
+        return memory_needs(read, compiler).denoiser.patched
+
+    later = SecondPass(scale=1, upscaler="lanczos", prompt=prompt)
+    assert patched(second_passes=(later,)) == patched(prompt=prompt) > 0
+
+
+def test_a_picture_that_is_cut_for_a_second_pass_is_counted_whole(
+    compiler: Compiler, needed: Needs
+) -> None:
+    """A1111 enlarges a picture in its shape until it fills the size, and cuts off the rest."""
+    second = SecondPass(width=64, height=512, upscaler="lanczos")
+    asked = {"width": 64, "height": 64, "convention": ConventionName.A1111}
+    needs, plan = needed(**asked, second_passes=(second,))
+    (enlargement,) = plan.enlargements
+    assert enlargement.encoding.cells[0] == enlargement.encoding.cells[1]
+    assert needs.vae_run_bytes >= bytes_of(compiler, enlargement.encoding.encoder)
