@@ -146,8 +146,7 @@ class PreparedNetwork:
         packs = any(packing_of(weight, form) is not None for weight in weights)
         if not packs and not any(weight.needs_conversion(element) for weight in weights):
             return Preparation.LOAD
-        has_copy = self._copies.has(self._emit()[1].copy_key)
-        return Preparation.LOAD if has_copy else Preparation.CONVERT
+        return Preparation.LOAD if self._emit()[1].has_copy else Preparation.CONVERT
 
     def is_prepared(self) -> bool:
         """Return True if the network can be loaded for its present sizes without a compile."""

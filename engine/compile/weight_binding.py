@@ -73,6 +73,11 @@ class WeightBinding:
         return self.copies.key_for(key, self.base.used)
 
     @property
+    def has_copy(self) -> bool:
+        """True if a working copy holds the weights without patches."""
+        return self.copies.has(self.copy_key, self.base.used)
+
+    @property
     def base(self) -> "WeightBinding":
         """The binding of the weights without patches."""
         network = replace(self.network, weights=self.network.weights.base)

@@ -18,6 +18,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Lock
+from types import MappingProxyType
 
 from backends.base import Array, Cancellation, DType, FileSlice, WeightRef
 from engine.api.machine import ArtifactInfo
@@ -50,6 +51,7 @@ _SPARE_TIMES, _SPARE_BYTES = 10, 20 << 30
 _SUFFIX = ".safetensors"
 # The end of a key of `key_for`: a number or none, which in older copies begins otherwise.
 _NUMBERED = re.compile(r"(-?\d.*)?")
+_NO_WEIGHTS: Mapping[str, WeightSource] = MappingProxyType({})
 _log = logging.getLogger(__name__)
 
 
@@ -165,9 +167,9 @@ class WorkingCopies:
                 ", ".join(names),
             )
 
-    def has(self, key: str) -> bool:
-        """Return True if there is a copy under `key` that is not known as damaged."""
-        return self._look(key, {}) is not None
+    def has(self, key: str, weights: Mapping[str, WeightSource | WeightRef] = _NO_WEIGHTS) -> bool:
+        """Return True if the copy under `key` holds `weights` and is not known as damaged."""
+        return self._look(key, weights) is not None
 
     def has_any(self, pattern: str) -> bool:
         """Return True if there is a copy as `has` finds it whose key matches a glob pattern."""

@@ -24,7 +24,7 @@ from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiler import Compiler
-from engine.compile.network import Network
+from engine.compile.network import Network, Preparation
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
 from engine.graphs.operators import GraphBuilder
@@ -373,3 +373,16 @@ def test_layouts_of_two_runtimes_leave_each_other_their_copies(
     assert len(first) == 2
     assert files_after_both() == first
     assert loading.compiler.has_copy(made.weights, F32)
+
+
+def test_a_copy_of_fewer_layers_is_no_copy_of_all(loading: Loading, tmp_path: Path) -> None:
+    """Two clip skips are the same network with more layers or fewer."""
+    fewer, whole = (network(tmp_path, DType.F16, skip=skip) for skip in (2, 1))
+    loading.load(fewer, F32, WORKING_COPY)
+    prepared = loading.compiler.prepared
+    assert prepared(fewer, F32).preparation() is Preparation.LOAD
+    assert prepared(whole, F32).preparation() is Preparation.CONVERT
+    loading.load(whole, F32, WORKING_COPY)
+    assert prepared(fewer, F32).preparation() is Preparation.LOAD
+    assert prepared(whole, F32).preparation() is Preparation.LOAD
+    assert loading.cached() == 1
