@@ -61,8 +61,8 @@ class Trials:
     ) -> BackendReport:
         """List a backend's devices without running anything on them. Raises Cancelled."""
         results = _Results(cancel)
-        end = self._listen(reference, Path(), results, "--look")
-        return _report(reference.name, fingerprint, results, end)
+        failure = self._listen(reference, Path(), results, "--look")
+        return _report(reference.name, fingerprint, results, failure)
 
     def run(
         self, reference: BackendReference, fingerprint: str, folder: Path, cancel: Cancellation
@@ -72,11 +72,11 @@ class Trials:
         `folder` is for files that the trials of several backends share. Raises Cancelled.
         """
         results = _Results(cancel)
-        end = self._listen(reference, folder, results)
-        while end and results.running and results.untried:
-            results.blame_running(end)
-            end = self._listen(reference, folder, results)
-        return _report(reference.name, fingerprint, results, end)
+        failure = self._listen(reference, folder, results)
+        while failure and results.running and results.untried:
+            results.blame_running(failure)
+            failure = self._listen(reference, folder, results)
+        return _report(reference.name, fingerprint, results, failure)
 
     def _listen(
         self, reference: BackendReference, folder: Path, results: "_Results", *options: str
@@ -87,10 +87,10 @@ class Trials:
         and what the first process has read of a runtime is in memory then.
         """
         end = self._listen_once(reference, folder, results, options)
-        if end != self._silence:
-            return end
-        results.forget_running()
-        return self._listen_once(reference, folder, results, options)
+        if end.was_silent:
+            results.forget_running()
+            end = self._listen_once(reference, folder, results, options)
+        return end.failure
 
     def _listen_once(
         self,
@@ -98,8 +98,8 @@ class Trials:
         folder: Path,
         results: "_Results",
         options: tuple[str, ...],
-    ) -> str:
-        """Run a child process and collect its results; return its failure, or "" if it finished."""
+    ) -> "_End":
+        """Run a child process and collect its results."""
         results.running = ""
         arguments = (reference.module, reference.type_name, str(folder))
         parent = (f"--parent={os.getpid()}",)
@@ -107,13 +107,10 @@ class Trials:
         with _started((*self._command, *arguments, *parent, *options, *skip)) as child:
             return self._hear_out(child, results)
 
-    @property
-    def _silence(self) -> str:
-        return f"It did not answer for {self._limits.silence_s:.0f} s."
-
-    def _hear_out(self, child: "_Child", results: "_Results") -> str:
-        """Take messages until the child finishes, fails or exceeds a limit; return the failure."""
-        latest = monotonic() + self._limits.silence_s
+    def _hear_out(self, child: "_Child", results: "_Results") -> "_End":
+        """Take messages until the child finishes, fails or exceeds a limit."""
+        limits = self._limits
+        latest = monotonic() + limits.silence_s
         while True:
             try:
                 line = child.lines.get(timeout=_POLL_S)
@@ -121,19 +118,31 @@ class Trials:
                 if results.cancel.is_set():
                     raise Cancelled from None
                 if monotonic() > latest:
-                    return self._silence
-                if (hardware.private_bytes(child.process.pid) or 0) > self._limits.memory_bytes:
-                    return f"It took more than {self._limits.memory_bytes / 1e9:.1f} GB of memory."
+                    silence = f"It did not answer for {limits.silence_s:.0f} s."
+                    return _End(silence, was_silent=True)
+                if (hardware.private_bytes(child.process.pid) or 0) > limits.memory_bytes:
+                    return _End(f"It took more than {limits.memory_bytes / 1e9:.1f} GB of memory.")
                 continue
             if line is None:
-                return child.end()
+                return _End(child.end())
             message = decode_message(line)
             if message is None:
-                return "It said something that is no answer."
+                return _End("It said something that is no answer.")
             if isinstance(message, AllReported):
-                return ""
+                return _End()
             results.take(message)
-            latest = monotonic() + self._limits.silence_s
+            latest = monotonic() + limits.silence_s
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a child process: its failure as a sentence, or "" if it finished.
+
+    `was_silent`: it had said nothing for too long.
+    """
+
+    failure: str = ""
+    was_silent: bool = False
 
 
 class _Results:
@@ -166,9 +175,9 @@ class _Results:
             case AllReported():
                 pass
 
-    def blame_running(self, end: str) -> None:
-        """Blame the end of the process on the device that was running."""
-        self.problems[self.running] = end
+    def blame_running(self, failure: str) -> None:
+        """Blame the failure of the process on the device that was running."""
+        self.problems[self.running] = failure
 
     def forget_running(self) -> None:
         """Forget the results of the device that was running: it is tried again."""
@@ -186,12 +195,12 @@ class _Results:
         )
 
 
-def _report(backend: str, fingerprint: str, results: _Results, end: str) -> BackendReport:
-    if end and results.running:
-        results.blame_running(end)
-        end = ""
+def _report(backend: str, fingerprint: str, results: _Results, failure: str) -> BackendReport:
+    if failure and results.running:
+        results.blame_running(failure)
+        failure = ""
     return BackendReport(
-        backend=backend, fingerprint=fingerprint, devices=results.tried(), problem=end
+        backend=backend, fingerprint=fingerprint, devices=results.tried(), problem=failure
     )
 
 
