@@ -50,10 +50,9 @@ class CoreMlBackend(Backend):
         """Return the Mac's own processor as a device. Never raises."""
         if sys.platform != "darwin":
             return [self._device("Apple graphics", "CoreML is a part of macOS")]
-        for adapter in hardware.list_adapters():
-            if adapter.vendor == "Apple":
-                reason = adapter.unusable or unusable(_PROVIDER, "onnxruntime")
-                return [self._device(adapter.name, reason)]
+        for adapter in hardware.of_maker(hardware.list_adapters(), "Apple"):
+            reason = adapter.unusable or unusable(_PROVIDER, "onnxruntime")
+            return [self._device(adapter.name, reason)]
         return [self._device("Apple graphics", "this Mac has no processor of Apple's own")]
 
     def _device(self, name: str, reason: str | None) -> Device:

@@ -1,6 +1,6 @@
 """The hardware of this machine, read from the operating system without any vendor's SDK."""
 
-from backends.hardware.adapter import Adapter, PciId
+from backends.hardware.adapter import Adapter, PciId, of_maker
 from backends.hardware.host import (
     core_cache_bytes,
     cpu_cores,
@@ -22,6 +22,7 @@ __all__ = [
     "cpu_name",
     "host_memory",
     "list_adapters",
+    "of_maker",
     "private_bytes",
     "rocm_closed_reason",
     "second_opinions",

@@ -1,6 +1,6 @@
 """A display adapter, described alike on Windows, macOS and Linux."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -39,6 +39,11 @@ class Adapter:
     # "GPU-" and 32 hexadecimal digits in groups, by which CUDA knows it; empty for other makers.
     uuid: str = ""
     unusable: str = ""
+
+
+def of_maker(adapters: Iterable[Adapter], vendor: str) -> tuple[Adapter, ...]:
+    """Return the adapters of one maker among these, in order."""
+    return tuple(adapter for adapter in adapters if adapter.vendor == vendor)
 
 
 class Role(Enum):

@@ -2,7 +2,7 @@
 
 from backends import hardware
 from backends.base import Device, MemoryInfo
-from backends.hardware import visible_cards, with_hidden
+from backends.hardware import of_maker, visible_cards, with_hidden
 
 
 def adapters_of(vendor: str | None = None) -> tuple[hardware.Adapter, ...]:
@@ -10,7 +10,8 @@ def adapters_of(vendor: str | None = None) -> tuple[hardware.Adapter, ...]:
 
     A maker's that are hidden from its own runtime are unusable.
     """
-    return hardware.list_adapters() if vendor is None else with_hidden(_of_maker(vendor))
+    found = hardware.list_adapters()
+    return found if vendor is None else with_hidden(of_maker(found, vendor))
 
 
 def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | None:
@@ -21,7 +22,7 @@ def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | 
 
 def number_of(device: Device, vendor: str) -> int:
     """Return the number by which a maker's runtime knows a device."""
-    return visible_cards(_of_maker(vendor)).number(int(device.id))
+    return visible_cards(of_maker(hardware.list_adapters(), vendor)).number(int(device.id))
 
 
 def driver_of(adapter: hardware.Adapter | None) -> str:
@@ -36,7 +37,3 @@ def memory_of(adapter: hardware.Adapter | None) -> MemoryInfo:
         return host
     free = adapter.memory_total if adapter.memory_free is None else adapter.memory_free
     return MemoryInfo(adapter.memory_total, min(free, adapter.memory_total), integrated=False)
-
-
-def _of_maker(vendor: str) -> tuple[hardware.Adapter, ...]:
-    return tuple(adapter for adapter in hardware.list_adapters() if adapter.vendor == vendor)

@@ -56,7 +56,7 @@ def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Dev
 
 def nvidia_adapters(adapters: Iterable[Adapter]) -> tuple[Adapter, ...]:
     """Return NVIDIA's adapters among these; those that are hidden from CUDA are unusable."""
-    return hardware.with_hidden([a for a in adapters if a.vendor == "NVIDIA"])
+    return hardware.with_hidden(hardware.of_maker(adapters, "NVIDIA"))
 
 
 def _device(backend: str, adapter: Adapter, judge: Judge) -> Device:

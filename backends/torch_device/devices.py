@@ -171,8 +171,8 @@ def runtime(torch: Any, device: Device) -> str:
 
 def _nvidia_driver() -> str:
     """Return the version of NVIDIA's driver, which is one for all its cards; torch tells none."""
-    found = (adapter for adapter in hardware.list_adapters() if adapter.vendor == "NVIDIA")
-    return next((adapter.driver_version for adapter in found), "none")
+    found = hardware.of_maker(hardware.list_adapters(), "NVIDIA")
+    return found[0].driver_version if found else "none"
 
 
 def memory(torch: Any, device: Device) -> MemoryInfo:
