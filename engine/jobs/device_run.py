@@ -8,7 +8,7 @@ import msgspec
 
 from engine.api.embeddings import EmbeddingReport
 from engine.api.record import GenerationRecord, Retry, SecondPassReport
-from engine.api.values import ErrorInfo, Phase, PredictionType
+from engine.api.values import ErrorInfo, Phase
 from engine.embeddings.embedding import Embedding
 from engine.errors import Cancelled, EngineError
 from engine.jobs.job_plan import JobPlan
@@ -16,6 +16,7 @@ from engine.jobs.lora_hashes import with_hashes
 from engine.jobs.progress import JobProgress
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
+from engine.pipeline.denoise.denoiser_run import Probed
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Picture
@@ -46,7 +47,7 @@ class DeviceRun:
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):
                 # The weights must be sound before a picture made with them is saved.
                 plan.compiler.require_sound(context.cancel)
-                self._keep(picture.prediction)
+                self._keep(generation.probed)
                 progress.add_warnings(picture.warnings)
                 with stages.timed(Phase.SAVE):
                     record = self._record(picture, stages.retries, progress.warnings)
@@ -94,12 +95,12 @@ class DeviceRun:
         forecast = Forecast(services.estimates, compiler)
         return Stages(pool, plan.precisions, self._context, forecast)
 
-    def _keep(self, found: PredictionType | None) -> None:
-        """Store the prediction type that a probe found, so that the file is not probed again."""
-        checkpoint, known = self.plan.job.checkpoints.first, self._services.known_files
-        file = checkpoint.parts.denoiser.unstated
-        if found is not None and file is not None and known.is_settled(file):
-            known.note_prediction(file, found)
+    def _keep(self, probed: Probed) -> None:
+        """Store the prediction types that probes found, so that no file is probed again."""
+        known = self._services.known_files
+        for file, found in probed.items():
+            if found is not None and known.is_settled(file):
+                known.note_prediction(file, found)
 
     def _record(
         self, picture: Picture, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]

@@ -19,7 +19,7 @@ from engine.image_prompts.encoding import EncodedImagePrompt
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.control.running import ControlPass
-from engine.pipeline.denoise.denoiser_run import DenoiserRun
+from engine.pipeline.denoise.denoiser_run import DenoiserRun, Probed
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.pass_progress import counted_reporters
 from engine.pipeline.denoise.pinning import PromptedPicture
@@ -101,8 +101,10 @@ class Generation:
         self._plan, self._read, self._stages = plan, plan.read, stages
         self._reporter = reporter
         self._pending = pending or PendingLatent()
+        # What denoisers of the job were found to predict.
+        self.probed: Probed = {}
         self._denoisers = [
-            DenoiserRun(pass_, stages, counted, control, attended)
+            DenoiserRun(pass_, stages, counted, self.probed, control, attended)
             for pass_, counted, control, attended in zip(
                 plan.read.passes,
                 counted_reporters(plan.read.passes, reporter),

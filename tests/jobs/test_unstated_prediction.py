@@ -19,6 +19,7 @@ from backends.base import (
 )
 from backends.cpu import CpuBackend
 from engine.api.request import CheckpointOverride, GenerateRequest
+from engine.api.second_passes import SecondPass
 from engine.api.values import PredictionType
 from engine.cancel import CancelToken
 from engine.checkpoints.known_files import KnownFiles
@@ -56,7 +57,12 @@ class Bench:
         self.runner = JobRunner(replace(services, known_files=known))
         self.out = f"{folder / 'out'}/"
 
-    def picture(self, prediction: PredictionType | None = None, count: int = 1) -> SavedImage:
+    def picture(
+        self,
+        prediction: PredictionType | None = None,
+        count: int = 1,
+        second_passes: tuple[SecondPass, ...] = (),
+    ) -> SavedImage:
         request = GenerateRequest(
             prompt="a red house",
             checkpoint=str(self.path),
@@ -67,12 +73,13 @@ class Bench:
             seed=1,
             backend="cpu",
             count=count,
+            second_passes=second_passes,
         )
         saver = PictureSaver(destination(self.out, count))
         return self.runner.run(request, saver, SilentReporter(), CancelToken()).images[0]
 
-    def known(self) -> IdentifiedCheckpoint:
-        return identify(self.path, self.runner.services.known_files.read_index)
+    def known(self, path: Path | None = None) -> IdentifiedCheckpoint:
+        return identify(path or self.path, self.runner.services.known_files.read_index)
 
 
 def pixels(image: SavedImage) -> np.ndarray:
@@ -126,6 +133,18 @@ def test_the_type_that_was_found_is_recorded_where_another_device_decodes(
     monkeypatch.setattr(Devices, "candidates", listed)
     made = Bench(tmp_path, PREDICTS_V).picture()
     assert made.record.prediction is PredictionType.V
+
+
+def test_each_file_of_a_job_is_asked_once(tmp_path: Path, asked: list[int]) -> None:
+    bench = Bench(tmp_path, PREDICTS_NOISE)
+    other = write_unstated(tmp_path / "other.safetensors", PREDICTS_V)
+    files = str(other), None
+    passes = tuple(SecondPass(scale=1, upscaler="lanczos", checkpoint=file) for file in files)
+    first, again = (bench.picture(second_passes=passes) for _ in range(2))
+    assert asked == [1, 1]
+    found = bench.known(), bench.known(other)
+    assert [one.prediction for one in found] == [PredictionType.EPSILON, PredictionType.V]
+    np.testing.assert_array_equal(pixels(again), pixels(first))
 
 
 def test_the_kinds_make_other_pictures(tmp_path: Path) -> None:

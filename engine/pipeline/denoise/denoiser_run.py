@@ -9,6 +9,7 @@ from backends.base import Session
 from engine import result_checks
 from engine.api.features import ConcatChannels
 from engine.api.values import Phase, PredictionType
+from engine.checkpoints.index import FileState
 from engine.compile.network import Network
 from engine.families.architecture import DenoiserModel
 from engine.pipeline.control.reference import ReferencePass
@@ -26,6 +27,10 @@ from engine.sampling.prediction_probe import probe_prediction
 
 _log = logging.getLogger(__name__)
 
+# The prediction types that probes found, by the files of denoisers that do not state theirs; None
+# where a probe had no result.
+Probed = dict[FileState, PredictionType | None]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Attempt:
@@ -38,23 +43,30 @@ class _Attempt:
 
 
 class DenoiserRun:
-    """Takes the pictures of a job through one pass, with the pass's denoiser."""
+    """Takes the pictures of a job through one pass, with the pass's denoiser.
+
+    A denoiser that is in `probed` is not asked again; what one is found to predict is added there.
+    """
 
     def __init__(
         self,
         pass_: DenoisingPass,
         stages: Stages,
         reporter: Reporter,
+        probed: Probed,
         control: ControlPass | None = None,
         attended: ReferencePass | None = None,
     ) -> None:
-        self._control, self._attended = control, attended
+        self._probed, self._control, self._attended = probed, control, attended
         self._pass, self._checkpoint, self._denoising = pass_, pass_.checkpoint, pass_.denoising
         self._model = pass_.checkpoint.architecture.denoiser
         self._stages, self._reporter = stages, reporter
-        # The prediction type that a probe found, for a checkpoint that does not state one.
-        self.found: PredictionType | None = None
-        self._probed = False
+
+    @property
+    def found(self) -> PredictionType | None:
+        """The prediction type that a probe found, for a checkpoint that does not state one."""
+        file = self._checkpoint.parts.denoiser.unstated
+        return None if file is None else self._probed.get(file)
 
     def run(
         self,
@@ -97,8 +109,8 @@ class DenoiserRun:
     ) -> SegmentResult:
         reporter, segment, picture = self._reporter, attempt.segment, attempt.picture
         session, *beside = sessions
-        if self._is_to_be_probed:
-            self._probe(session, stretch.network, picture)
+        if (file := self._to_be_probed) is not None:
+            self._probed[file] = self._probe(session, stretch.network, picture)
         begun = segment.begin(picture.request, self._after_maps(attempt))
         x = begun.beginning.x
         predict = self._predictor(session, stretch.network, picture, self._pass.tiles)
@@ -154,19 +166,22 @@ class DenoiserRun:
         return ReferenceRun(attended, pins, self._stages, self._denoising.seen_noised, masks)
 
     @property
-    def _is_to_be_probed(self) -> bool:
+    def _to_be_probed(self) -> FileState | None:
+        """The denoiser's file where it is to be asked; else None."""
         checkpoint = self._checkpoint
         takes_more = checkpoint.architecture.features.concat_channels is not ConcatChannels.NONE
-        is_unstated = checkpoint.parts.denoiser.unstated is not None
-        return is_unstated and not self._probed and not takes_more
+        file = checkpoint.parts.denoiser.unstated
+        return None if takes_more or file in self._probed else file
 
-    def _probe(self, session: Session, network: Network, picture: PromptedPicture) -> None:
+    def _probe(
+        self, session: Session, network: Network, picture: PromptedPicture
+    ) -> PredictionType | None:
         """Find the denoiser's prediction type by running it on pure noise, with any prompt."""
         shape = self._checkpoint.latent.channels, *self._pass.tiles[0].size
         predict = self._predictor(session, network, picture, self._pass.tiles[:1])
         result = probe_prediction(lambda x, timestep: predict(x, timestep, False)[:1], shape)
-        self.found, self._probed = result.prediction, True
         _log.info("the denoiser was asked what it predicts: %s", result)
+        return result.prediction
 
     def _predictor(
         self,
