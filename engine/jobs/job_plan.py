@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from backends.base import Precision
+from backends.base import Device, Precision
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.jobs.job_estimate import JobEstimate, estimate_job
@@ -14,7 +14,7 @@ from engine.jobs.memory_needs import memory_needs
 from engine.jobs.room import Planning, fitting_bits, fitting_size, no_room
 from engine.jobs.roundings import EVEN, roundings
 from engine.jobs.services import JobServices
-from engine.memory.plan import TILE_CELLS, MemoryNeeds, MemoryPlan
+from engine.memory.plan import TILE_CELLS, MemoryNeeds, MemoryPlan, budget_of
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
@@ -129,7 +129,8 @@ def _rounded_plan(
     """
     needs = memory_needs(read, compiler, preview_bytes=allowance.preview_bytes)
     present = compiler.memory()
-    free, limit = services.available_bytes(present), allowance.of(present)
+    free = services.available_bytes(present)
+    most = _most_bytes(services, compiler.device, free, allowance.of(present))
     planning = partial(
         memory_of_job,
         compiler=compiler,
@@ -140,7 +141,7 @@ def _rounded_plan(
 
     def planned(needs: MemoryNeeds) -> _RoundedPlan:
         memory = planning(needs)
-        suits = memory.suits(free if limit is None else limit, free)
+        suits = memory.suits(most, free)
         return _RoundedPlan(compiler, needs, planning, memory, suits)
 
     whole = planned(needs)
@@ -150,6 +151,18 @@ def _rounded_plan(
     offered = precisions(read.job.request.precision, compiler.device)
     is_known = texts_are_known(read, compiler, rest.memory, offered, results)
     return rest if is_known else whole
+
+
+def _most_bytes(services: JobServices, device: Device, free: int, limit: int | None) -> int:
+    """Return the peak up to which a plan suits: the user's limit, or what is free.
+
+    It is less after plans for which the device's memory did not suffice.
+    """
+    budget = budget_of(free, limit)
+    left = services.shortages.within(device, budget)
+    if left < budget:
+        return left
+    return free if limit is None else limit
 
 
 def _chosen(plans: Iterable[_RoundedPlan]) -> _RoundedPlan:

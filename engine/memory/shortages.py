@@ -28,6 +28,11 @@ class _Failed:
     budget_bytes: int
     again: bool
 
+    @property
+    def most_bytes(self) -> int:
+        """The bytes that later plans for such a budget may need."""
+        return int(_SHARE * self.peak_bytes)
+
 
 class Shortages:
     """The plans that failed on each device since the start. May be used from any thread.
@@ -44,8 +49,8 @@ class Shortages:
         key, budget = (device.backend, device.id), plan.budget_bytes
         with self._lock:
             before = self._failed.get(key)
-            # The budget of a plan that was chosen for less because of an earlier failure.
-            if before is not None and budget < before.budget_bytes:
+            # The plan was chosen for less because of the failure before.
+            if before is not None and budget == before.most_bytes:
                 budget = before.budget_bytes
             self._failed[key] = _Failed(plan.peak_bytes, budget, again=before is not None)
 
@@ -66,4 +71,4 @@ class Shortages:
             failed = self._failed.get((device.backend, device.id))
         if failed is None or not failed.again or budget_bytes > _ALIKE * failed.budget_bytes:
             return budget_bytes
-        return min(budget_bytes, int(_SHARE * failed.peak_bytes))
+        return min(budget_bytes, failed.most_bytes)

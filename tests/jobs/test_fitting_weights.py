@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import msgspec
@@ -20,6 +21,7 @@ from engine.jobs.roundings import bits_of
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
 from engine.memory.plan import WeightPlacement
+from engine.memory.shortages import Shortages
 from engine.metadata.readers import read_request
 from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve_job
@@ -72,9 +74,14 @@ def flux(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
 
 
 @pytest.fixture(scope="module")
-def planned(flux: GenerateRequest, tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    """Plans one request again and again; as in an engine, what was counted is known."""
-    services = JobServices.in_cache(tmp_path_factory.mktemp("cache"))
+def services(tmp_path_factory: pytest.TempPathFactory) -> JobServices:
+    """The services of an engine: what was counted for one plan is known to the next."""
+    return JobServices.in_cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def planned(flux: GenerateRequest, services: JobServices) -> Plan:
+    """Plans one request again and again."""
 
     @cache
     def read_once(request: GenerateRequest) -> ReadJob:
@@ -115,6 +122,24 @@ def test_a_card_rounds_no_more_than_its_own_memory_asks_for(
     # The same by the user's limit, on a larger card.
     forced = planned(Machine(96 * GB, card=True), limit=free * GB)
     assert forced.compiler.rounding == plan.compiler.rounding
+
+
+def test_a_card_that_was_short_of_memory_twice_rounds_more(
+    flux: GenerateRequest, services: JobServices
+) -> None:
+    """Where weights cannot be streamed, nothing else needs less than what failed."""
+    own = replace(services, shortages=Shortages())
+    card, read = Machine(64 * GB, card=True), read_job(resolve_job(flux, load_checkpoints(flux)))
+
+    def plan() -> JobPlan:
+        return plan_job(read, card.candidate, own, MemoryAllowance())
+
+    first = plan()
+    for rounding in (EXACT, EXACT, Rounding(16, 8)):
+        found = plan()
+        assert found.compiler.rounding == rounding
+        assert found.memory.fits
+        own.shortages.note(card.candidate.device, first.memory)
 
 
 def test_exact_weights_are_read_in_place_where_they_are_free_beside_the_plan(planned: Plan) -> None:
