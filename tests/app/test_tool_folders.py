@@ -1,32 +1,12 @@
 """The folders of other programs are found where they usually lie, and none elsewhere."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from app.library.tool_folders import ToolFolder, find_tools, folders_in_paths_file
-
-EXTRA_PATHS = """\
-#Rename this to extra_model_paths.yaml and ComfyUI will load it
-a111:
-    base_path: {first}
-
-    checkpoints: models/Stable-diffusion
-    loras: |
-         models/Lora
-         models/LyCORIS
-# other:
-#     base_path: /commented/out
-comfyui:
-    is_default: true
-    base_path: "{second}"
-    checkpoints: models/checkpoints/
-lone:
-    loras: {third}
-    vae: |
-        {fourth}
-"""
+from app.library.tool_folders import ToolFolder, find_tools
 
 
 def with_model(folder: Path) -> Path:
@@ -110,24 +90,69 @@ def test_comfyui_of_the_desktop_says_where_its_models_are(
         assert found == (ToolFolder("ComfyUI", base, 1),)
 
 
-def test_whole_paths_beside_a_base_are_folders_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("place", "tool"),
+    [
+        ("Fooocus", "Fooocus"),
+        ("Downloads/Fooocus_win64_2-5-0/Fooocus", "Fooocus"),
+        ("sdnext", "SD.Next"),
+        ("git/sd-webui-forge-neo", "Stable Diffusion WebUI Forge Neo"),
+        (".local/share/krita/ai_diffusion/server/models", "Krita AI Diffusion"),
+    ],
+)
+def test_programs_are_found_where_their_pages_say_to_put_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, tool: str
 ) -> None:
-    monkeypatch.setenv("DISK", str(tmp_path / "disk"))
-    base, other, more = tmp_path / "disk/base", tmp_path / "other", tmp_path / "more"
-    text = (
-        f"a:\n  checkpoints: {other}\n  base_path: $DISK/base/\n  loras: models/loras\n"
-        f"  vae: |\n    {more}\n    {base}/models/vae\n"
+    monkeypatch.setattr(sys, "platform", "linux")
+    folder = tmp_path / place
+    with_model(folder if folder.name == "models" else folder / "models" / "loras")
+    assert find_tools(tmp_path, [], {}) == (ToolFolder(tool, folder, 1),)
+
+
+def test_folders_that_a_webui_is_started_with_are_found(tmp_path: Path) -> None:
+    webui, disk = tmp_path / "stable-diffusion-webui", tmp_path / "disk"
+    webui.mkdir()
+    for name in ("ckpt", "lora"):
+        with_model(disk / name)
+    (webui / "webui-user.sh").write_text(
+        f'export COMMANDLINE_ARGS="--ckpt-dir {disk}/ckpt --lora-dir {disk}/lora"\n'
     )
-    assert folders_in_paths_file(text, tmp_path) == (base, other, more)
-    assert folders_in_paths_file("a:\n  base_path: ~nobody-of-this-name/x", tmp_path) == (
-        tmp_path / "~nobody-of-this-name/x",
+    assert find_tools(tmp_path, [], {}) == (
+        ToolFolder("Stable Diffusion WebUI", disk / "ckpt", 1),
+        ToolFolder("Stable Diffusion WebUI", disk / "lora", 1),
     )
 
 
-def test_the_file_of_extra_paths_is_read_as_comfyui_documents_it(tmp_path: Path) -> None:
-    first, second, third, fourth = (tmp_path / name for name in ("one", "two", "three", "four"))
-    text = EXTRA_PATHS.format(first=first, second=second, third=third, fourth=fourth)
-    assert folders_in_paths_file(text, tmp_path) == (first, second, third, fourth)
-    assert folders_in_paths_file("a:\n  base_path: ../other", tmp_path) == (tmp_path / "../other",)
-    assert folders_in_paths_file("\x00: [\n- ][", tmp_path) == ()
+def test_a_folder_within_another_that_is_offered_is_not_offered_twice(tmp_path: Path) -> None:
+    webui, comfy = tmp_path / "stable-diffusion-webui", tmp_path / "ComfyUI"
+    webui.mkdir()
+    inner = with_model(comfy / "models" / "checkpoints")
+    (webui / "webui-user.sh").write_text(f'COMMANDLINE_ARGS="--ckpt-dir {inner}"\n')
+    assert find_tools(tmp_path, [], {}) == (ToolFolder("ComfyUI", comfy, 1),)
+    assert find_tools(tmp_path, [comfy], {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("system", "settings"),
+    [("linux", ".config"), ("darwin", "Library/Application Support"), ("win32", "roaming")],
+)
+def test_stability_matrix_says_where_its_library_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, settings: str
+) -> None:
+    library = tmp_path / "disk" / "Library"
+    with_model(library / "Models" / "StableDiffusion")
+    file = tmp_path / settings / "StabilityMatrix" / "library.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"LibraryPath": str(library)}))
+    monkeypatch.setattr(sys, "platform", system)
+    found = find_tools(tmp_path, [], {"APPDATA": str(tmp_path / "roaming")})
+    assert found == (ToolFolder("Stability Matrix", library / "Models", 1),)
+
+
+def test_swarmui_says_where_its_models_are(tmp_path: Path) -> None:
+    models = tmp_path / "disk" / "models"
+    with_model(models / "Stable-Diffusion")
+    settings = tmp_path / "SwarmUI" / "Data" / "Settings.fds"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"Paths:\n\tModelRoot: {models}\n\tSDLoraFolder: Lora\n")
+    assert find_tools(tmp_path, [], {}) == (ToolFolder("SwarmUI", models, 1),)
