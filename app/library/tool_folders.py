@@ -84,13 +84,14 @@ def find_tools(
 ) -> tuple[ToolFolder, ...]:
     """Return the folders of other programs with files of weights, without those that are known.
 
-    Of two folders, one in the other, the outer one. Touches the disk: not for the GUI thread.
+    Of two folders, one in the other, the outer one; none that has a person's whole home in it.
+    Touches the disk: not for the GUI thread.
     """
     looked = [place for folder in known for place in _looked_into(folder)]
     found: list[tuple[ToolFolder, Sequence[Path]]] = []
     for tool, folder in _candidates(home, environment):
         places = _looked_into(folder)
-        if _are_inside(places, looked):
+        if home.is_relative_to(folder) or _are_inside(places, looked):
             continue
         looked += places
         files = count_files(folder)
@@ -110,7 +111,18 @@ def _looked_into(folder: Path) -> Sequence[Path]:
 
 def _are_inside(places: Iterable[Path], others: Sequence[Path]) -> bool:
     """True if each place is one of the others, or in one."""
-    return all(any(place.is_relative_to(other) for other in others) for place in places)
+    return all(
+        any(place.is_relative_to(other) or _are_one(place, other) for other in others)
+        for place in places
+    )
+
+
+def _are_one(place: Path, other: Path) -> bool:
+    """True for two names of one folder, as with and without capitals on macOS."""
+    try:
+        return place.samefile(other)
+    except OSError:
+        return False
 
 
 def count_files(folder: Path) -> int:
@@ -148,9 +160,10 @@ def _usual_places(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[
 
 def _told_to_the_system(home: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """Yield the folders of programs that keep settings or data where the system has all of them."""
-    settings, data = _system_folders(home, environment)
-    if settings is None:
+    folders = _system_folders(home, environment)
+    if folders is None:
         return
+    settings, data = folders
     for folder in folders_of_comfy_desktop(settings / _DESKTOP_FILE):
         yield "ComfyUI", folder
     for folder in (
@@ -161,13 +174,11 @@ def _told_to_the_system(home: Path, environment: Mapping[str, str]) -> Iterator[
     yield from (("Krita AI Diffusion", data / place) for place in _KRITA)
 
 
-def _system_folders(
-    home: Path, environment: Mapping[str, str]
-) -> tuple[Path, Path] | tuple[None, None]:
-    """Return the system's folders for programs' settings and for their data."""
+def _system_folders(home: Path, environment: Mapping[str, str]) -> tuple[Path, Path] | None:
+    """Return the system's folders for programs' settings and for their data, where it has any."""
     if sys.platform == "win32":
         roaming = environment.get("APPDATA")
-        return (Path(roaming), Path(roaming)) if roaming else (None, None)
+        return (Path(roaming), Path(roaming)) if roaming else None
     if sys.platform == "darwin":
         support = home / "Library" / "Application Support"
         return support, support

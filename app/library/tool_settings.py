@@ -7,13 +7,12 @@ SwarmUI in `Settings.fds`, InvokeAI in `invokeai.yaml`. What cannot be read name
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from os.path import expanduser, expandvars
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -23,6 +22,8 @@ from engine.untrusted_json import JsonError, decode_json
 _MOST_BYTES = 1 << 20
 # The names of ComfyUI's files that are no models'.
 _NO_MODELS = frozenset({"is_default", "custom_nodes"})
+# The beginnings of values that stand in the lines below.
+_BLOCKS = frozenset({"|", "|-", ">"})
 # A line `name: value` or `name: |` of the YAML that ComfyUI documents.
 _LINE = re.compile(r"(?P<indent> *)(?P<name>[\w.-]+):(?: +(?P<value>\S.*?))? *")
 # A1111's arguments (`modules/cmd_args.py`) and those that Forge, Forge Neo and SD.Next add. Of a
@@ -51,7 +52,7 @@ _FOOOCUS_NAMES = (
 # SwarmUI's may be several; InvokeAI's is one.
 _SWARM_ROOT = re.compile(r"^[ \t]+ModelRoot:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _INVOKE_ROOT = re.compile(r"^[ \t]*models_dir:[ \t]+[\"']?(\S.*?)[\"']?[ \t]*$", re.MULTILINE)
-_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_OBJECT = msgspec.json.Decoder(dict[str, object])
 
 # Takes the text of a file and the program's folder, from which relative paths start.
 Reader = Callable[[str, Path], Iterable[Path]]
@@ -101,24 +102,24 @@ def _placed(value: str, program: Path) -> Path:
 def folders_in_paths_file(content: str, beside: Path) -> tuple[Path, ...]:
     """Return the folders that ComfyUI's `extra_model_paths.yaml` names, which lies in `beside`.
 
-    Of each section its `base_path`, and the folders that are whole paths elsewhere.
+    Of each section its `base_path`, and the folders that are whole paths elsewhere; its folders
+    where it has no base, or a whole disk.
     """
-    sections = [_Section()]
+    sections = [_Section(beside)]
     for line in content.splitlines():
         text = line.split(" #")[0].rstrip()
         found = _LINE.fullmatch(text)
         section = sections[-1]
         if found is None:
-            if section.name not in _NO_MODELS:
-                section.whole.append(Path(text.strip()))
+            section.add(text.strip())
             continue
         section.name, value = found["name"], (found["value"] or "").strip("\"'")
         if not found["indent"]:
-            sections.append(_Section())
+            sections.append(_Section(beside))
         elif section.name == "base_path" and value:
-            section.base = (_placed(value, beside),)
-        elif section.name not in _NO_MODELS:
-            section.whole.append(Path(value))
+            section.base = _placed(value, beside)
+        elif value not in _BLOCKS:
+            section.add(value)
     return tuple(dict.fromkeys(chain.from_iterable(section.folders for section in sections)))
 
 
@@ -126,19 +127,24 @@ def folders_in_paths_file(content: str, beside: Path) -> tuple[Path, ...]:
 class _Section:
     """A section of such a file, of which some lines are read; `name` is the latest one's."""
 
+    beside: Path
     name: str = ""
-    base: tuple[Path, ...] = ()
-    whole: list[Path] = field(default_factory=list[Path])
+    base: Path | None = None
+    paths: list[Path] = field(default_factory=list[Path])
+
+    def add(self, value: str) -> None:
+        """Add a path that the latest name has."""
+        if value and self.name and self.name not in _NO_MODELS:
+            self.paths.append(Path(value))
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders that it names, none of them inside of its base."""
-        elsewhere = (
-            path
-            for path in self.whole
-            if path.is_absolute() and not any(map(path.is_relative_to, self.base))
-        )
-        return (*self.base, *elsewhere)
+        base = self.base
+        if base is None or base.parent == base:
+            return tuple((base or self.beside) / path for path in self.paths)
+        whole = (path for path in self.paths if path.is_absolute())
+        return (base, *(path for path in whole if not path.is_relative_to(base)))
 
 
 # --- A1111 and its relatives ---
@@ -201,11 +207,17 @@ def _by_names(*names: str) -> Reader:
             return
         for name, value in fields.items():
             if name.casefold() in wanted:
-                paths = value if isinstance(value, list) else [value]
-                texts = (path for path in paths if isinstance(path, str) and path)
-                yield from (_placed(path, program) for path in texts)
+                yield from (_placed(path, program) for path in _listed(value) if path)
 
     return read
+
+
+def _listed(value: object) -> Sequence[str]:
+    """Return the paths of a value, which is one or a list; none of any other value."""
+    try:
+        return [value] if isinstance(value, str) else msgspec.convert(value, list[str])
+    except msgspec.ValidationError:
+        return ()
 
 
 def _by_line(pattern: re.Pattern[str]) -> Reader:

@@ -1,6 +1,7 @@
 """The folders of other programs are found where they usually lie, and none elsewhere."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -123,6 +124,14 @@ def test_folders_that_a_webui_is_started_with_are_found(tmp_path: Path) -> None:
     )
 
 
+def test_a_home_is_nobodys_folder_of_models(tmp_path: Path) -> None:
+    comfy = tmp_path / "ComfyUI"
+    with_model(comfy / "models" / "vae")
+    with_model(tmp_path / "Pictures")
+    (comfy / "extra_model_paths.yaml").write_text(f"mine:\n  base_path: {tmp_path}\n")
+    assert find_tools(tmp_path, [], {}) == (ToolFolder("ComfyUI", comfy, 1),)
+
+
 def test_a_folder_within_another_that_is_offered_is_not_offered_twice(tmp_path: Path) -> None:
     webui, comfy = tmp_path / "stable-diffusion-webui", tmp_path / "ComfyUI"
     webui.mkdir()
@@ -130,6 +139,21 @@ def test_a_folder_within_another_that_is_offered_is_not_offered_twice(tmp_path: 
     (webui / "webui-user.sh").write_text(f'COMMANDLINE_ARGS="--ckpt-dir {inner}"\n')
     assert find_tools(tmp_path, [], {}) == (ToolFolder("ComfyUI", comfy, 1),)
     assert find_tools(tmp_path, [comfy], {}) == ()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_folder_with_two_names_is_offered_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On macOS `comfyui` is `ComfyUI`, too, and a path stays as it is written."""
+    with_model(tmp_path / "ComfyUI" / "models")
+    (tmp_path / "comfyui").symlink_to(tmp_path / "ComfyUI")
+
+    def as_written(path: Path, **_: bool) -> Path:
+        return path
+
+    monkeypatch.setattr(Path, "resolve", as_written)
+    assert find_tools(tmp_path, [], {}) == (ToolFolder("ComfyUI", tmp_path / "ComfyUI", 1),)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,16 @@ def test_whole_paths_beside_a_base_are_folders_of_their_own(
     )
 
 
+def test_folders_without_a_base_and_on_a_whole_disk_are_read_each(tmp_path: Path) -> None:
+    """Nobody's models are all of a disk."""
+    disk = Path(tmp_path.anchor)
+    below = (tmp_path / "a").relative_to(disk), (tmp_path / "b").relative_to(disk)
+    text = f"a:\n  base_path: {disk}\n  checkpoints: {below[0]}\n  loras: |\n    {below[1]}\n"
+    assert folders_in_paths_file(text, tmp_path) == (tmp_path / "a", tmp_path / "b")
+    text = "b:\n  is_default: true\n  loras: ../shared/lora\n  custom_nodes: nodes\n"
+    assert folders_in_paths_file(text, tmp_path) == (tmp_path / "../shared/lora",)
+
+
 def test_the_file_of_extra_paths_is_read_as_comfyui_documents_it(tmp_path: Path) -> None:
     first, second, third, fourth = (tmp_path / name for name in ("one", "two", "three", "four"))
     text = EXTRA_PATHS.format(first=first, second=second, third=third, fourth=fourth)
