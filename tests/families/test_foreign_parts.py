@@ -4,10 +4,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode
+from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify, supply
 from tests.checkpoints.files import write_sparse
@@ -91,6 +93,36 @@ def test_training_leftovers_beside_a_bare_unet_are_counted(tmp_path: Path) -> No
     left = {n: s for n, s in left.items() if not n.startswith(listings.VAE)} | {"v_pred": (0,)}
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.ldm_unet() | left))
     assert checkpoint.ignored_keys == len(left)
+
+
+NORMS = ("conv_norm_out.weight", "mid_block.resnets.0.norm1.weight")
+
+
+def with_norms(path: Path, scale: float) -> Path:
+    """A file whose norms scale by so much, each with another sign than the one before."""
+    tensors = read_index(path).tensors
+    with path.open("r+b") as file:
+        for name in NORMS:
+            file.seek(tensors[name].offset)
+            numbers = np.tile(np.array([scale, -scale], np.float16), tensors[name].elements // 2)
+            file.write(numbers.tobytes())
+    return path
+
+
+@pytest.mark.parametrize("channels", [8, 12])
+def test_ic_light_is_no_checkpoint_for_editing(tmp_path: Path, channels: int) -> None:
+    """Changes that are added to the weights of another model."""
+    names = bare("sd1") | {"conv_in.weight": (320, channels, 3, 3)}
+    path = write_sparse(tmp_path / "iclight.safetensors", names)
+    error = failure(with_norms(path, 0.004))
+    assert error.code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
+    assert error.message == "iclight.safetensors is an IC-Light model, which is not run yet."
+
+
+def test_a_unet_for_editing_has_norms_of_its_own(tmp_path: Path) -> None:
+    names = bare("sd1") | {"conv_in.weight": (320, 8, 3, 3)}
+    path = write_sparse(tmp_path / "instruct-pix2pix.safetensors", names)
+    assert identify(with_norms(path, 0.6)).variant == "instruct-pix2pix"
 
 
 # --- in a whole file ---

@@ -78,7 +78,8 @@ from engine.families.shared.stable_diffusion.vae_facts import (
     usual_latents,
     words_of_vae,
 )
-from engine.families.shared.unet.sizes import UNetFacts, unet_config
+from engine.families.shared.unet.changes import whole_unet_config
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import UNetSigns, unet_signs, what_rules_out
 from engine.families.shared.unet.variants import require_known_additions, variant_of
 from engine.graphs.clip_text import ClipTextConfig
@@ -382,7 +383,7 @@ class LatentDiffusion(Family):
     def _config(self, component: Component, named: CanonicalWeights, path: Path) -> object:
         match component:
             case Component.DENOISER:
-                return unet_config(named.weights, self.unet, path)
+                return whole_unet_config(named.weights, self.unet, path)
             case Component.VAE:
                 return vae_config(named.weights, path)
             case _:
