@@ -54,6 +54,12 @@ _OTHER_FILES = (
     _Magic(b"gguf", sentence("a GGUF file"), sentence("Get the .safetensors version.")),
     _Magic(b"\x89png", sentence("a picture"), sentence("Choose a model.")),
     _Magic(b"\xff\xd8\xff", sentence("a picture"), sentence("Choose a model.")),
+    # Its models and LoRAs are databases that end in .ckpt.
+    _Magic(
+        b"sqlite format 3\x00",
+        sentence("a {name} model", name="Draw Things"),
+        sentence("Get the .safetensors version."),
+    ),
     _Magic(b"7z\xbc\xaf\x27\x1c", sentence("a packed archive (7z)"), _UNPACK_HINT),
     _Magic(b"rar!\x1a\x07", sentence("a packed archive (RAR)"), _UNPACK_HINT),
     _Magic(b"\x1f\x8b", sentence("a packed archive (gzip)"), _UNPACK_HINT),

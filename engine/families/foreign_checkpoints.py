@@ -209,4 +209,7 @@ CHECKPOINTS = (
         "a diffusion model without text (DDPM)",
         ("\nconv_in.weight [", "\ntime_embedding.linear_1.", "up_blocks.0.resnets."),
     ),
+    # Kinds of integers under names of their own, whatever network they are of.
+    _unet("an SVDQuant (Nunchaku) model", ".wscales ["),
+    _unet("an optimum-quanto model", ".weight._data ["),
 )

@@ -66,6 +66,8 @@ ADAPTERS = (
     ForeignKind("a BrushNet", ("brushnet_down_blocks.",), beside_checkpoint=True),
     ForeignKind("an AnimateDiff motion module", ("motion_modules.",), beside_checkpoint=True),
     ForeignKind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.", "\nbody.0.block1.")),
+    # Changes of layers by the names of Forge's own patches (sd-forge-layerdiffuse).
+    ForeignKind("a LayerDiffuse adapter", ("::lora::0 [", "::diff::0 [")),
     ForeignKind("a T2I style adapter", ("\nstyle_embedding [", "transformer_layes.0.")),
     ForeignKind("a PhotoMaker adapter", ("\nid_encoder.",)),
     ForeignKind("a PuLID adapter", ("\npulid_encoder.", "\npulid_ca.")),

@@ -65,6 +65,7 @@ def test_a_sound_file_is_read(tmp_path: Path) -> None:
         (b"\n\n<html><head>", "web page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "Git LFS"),
         (b"\x80\x02}q\x00(X" + bytes(100), "pickle"),
+        (b"SQLite format 3\x00" + bytes(100), "Draw Things"),
         (b"7z\xbc\xaf\x27\x1c" + bytes(100), "packed archive (7z)"),
         (b"Rar!\x1a\x07\x01\x00" + bytes(100), "packed archive (RAR)"),
         (b"\x1f\x8b\x08\x00" + bytes(100), "packed archive (gzip)"),

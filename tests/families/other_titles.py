@@ -346,4 +346,24 @@ NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("concept_embeds_weights", "vision_model.vision_model.encoder.layers.0.mlp.fc1.weight"),
     ),
     ("a latent upscaler (LTX)", ("initial_conv.weight", "upsampler.0.weight")),
+    (
+        "an SVDQuant (Nunchaku) model",
+        (
+            "context_embedder.weight",
+            "transformer_blocks.0.mlp_fc1.qweight",
+            "transformer_blocks.0.mlp_fc1.wscales",
+            "single_transformer_blocks.0.qkv_proj.qweight",
+        ),
+    ),
+    (
+        "an optimum-quanto model",
+        ("transformer_blocks.0.attn.to_q.weight._data", "transformer_blocks.0.norm.weight"),
+    ),
+    (
+        "a LayerDiffuse adapter",
+        (
+            "diffusion_model.input_blocks.4.1.transformer_blocks.0.attn1.to_q.weight::lora::0",
+            "diffusion_model.input_blocks.4.1.transformer_blocks.0.attn1.to_q.weight::lora::1",
+        ),
+    ),
 )

@@ -15,9 +15,10 @@ LAYER = "double_blocks.0.img_attn.proj"
 WEIGHT = f"{LAYER}.weight"
 _ADDED = {
     "NF4": {f"{WEIGHT}.absmax": DType.F32, f"{WEIGHT}.quant_state.bitsandbytes__nf4": DType.U8},
+    "SDNQ": {f"{LAYER}.scale": DType.F32},
     "NVFP4": {f"{WEIGHT}_scale": DType.F8_E4M3, f"{WEIGHT}_scale_2": DType.F32},
 }
-_STORED = {"NF4": DType.U8, "NVFP4": DType.U8}
+_STORED = {"NF4": DType.U8, "SDNQ": DType.U8, "NVFP4": DType.U8}
 
 
 @pytest.mark.parametrize("kind", _ADDED)

@@ -31,6 +31,9 @@ _INTEGERS = (
     (as_it_is("FP4 (bitsandbytes)"), (".quant_state.bitsandbytes__fp4",)),
     (as_it_is("NVFP4"), (".weight_scale_2",)),
 )
+_SDNQ = as_it_is("SDNQ (SD.Next)")
+_SCALE = ".scale"
+_PACKED = {DType.U8, DType.I8}
 _NUMBERS = {DType.F32, DType.F16, DType.BF16}
 
 
@@ -46,8 +49,8 @@ def with_scales(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -
     """Join each weight of a component with its scale; `label` names the component in errors.
 
     Raises EngineError: CHECKPOINT_UNREADABLE for a scale that is not one number, or one for each
-    row of int8, and for integers that are not read (NF4, NVFP4, int4), CHECKPOINT_CORRUPT for a
-    scale without a weight.
+    row of int8, and for integers that are not read (NF4, NVFP4, SDNQ, int4), CHECKPOINT_CORRUPT
+    for a scale without a weight.
     """
     _refuse_integers(label, tensors, path)
     notes = Int8Notes(tensors, path)
@@ -74,9 +77,16 @@ def with_scales(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -
 def _refuse_integers(label: Sentence, tensors: Mapping[str, FileSlice], path: Path) -> None:
     """Refuse weights in integers of 4 or 8 bits whose scales stand beside them."""
     kinds = (kind for kind, signs in _INTEGERS if any(name.endswith(signs) for name in tensors))
-    kind = next(kinds, None)
+    kind = next(kinds, _SDNQ if _has_packed_weight(tensors) else None)
     if kind is not None:
         raise unproven_integers(label, kind, path)
+
+
+def _has_packed_weight(tensors: Mapping[str, FileSlice]) -> bool:
+    """Tell whether integers have a scale under the name that SD.Next's quantisation gives it."""
+    scaled = (name.removesuffix(_SCALE) for name in tensors if name.endswith(_SCALE))
+    weights = (tensors.get(f"{layer}.weight") for layer in scaled)
+    return any(weight is not None and weight.dtype in _PACKED for weight in weights)
 
 
 def _joined(
