@@ -24,6 +24,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.identify import identify
 from engine.families.parts_index import PartsIndex
 from engine.file_paths import exists
+from engine.folders import folders_of_models
 from engine.jobs.services import known_files
 from engine.pipeline.inspection import inspect
 
@@ -64,7 +65,9 @@ def run(options: argparse.Namespace) -> int:
     if options.hash:
         found = _hash(checkpoint, known)
         sha256, tensors = found.whole, found.tensors
-    output = inspect(checkpoint, sha256, PartsIndex(paths.models, known).gaps(checkpoint))
+    folders = folders_of_models(None, named_folders(paths))
+    gaps = PartsIndex(paths.models, known).gaps(checkpoint, folders)
+    output = inspect(checkpoint, sha256, gaps)
     if options.json:
         print_json(_in_english(output))
     else:

@@ -32,12 +32,14 @@ class PartsIndex:
     folder: Path
     known: KnownFiles
 
-    def gaps(self, checkpoint: IdentifiedCheckpoint) -> tuple[Gap, ...]:
+    def gaps(
+        self, checkpoint: IdentifiedCheckpoint, others: Iterable[Path] = ()
+    ) -> tuple[Gap, ...]:
         """Return each component that the checkpoint lacks, with up to five files, best first.
 
-        Files in the checkpoint's own folder are candidates, too.
+        `others` are further folders of files. Those in the checkpoint's own are candidates, too.
         """
-        looking = self.look_for_gaps(checkpoint)
+        looking = self.look_for_gaps(checkpoint, others)
         while True:
             try:
                 next(looking)

@@ -1,9 +1,10 @@
 """Loads the checkpoints of a request, the first one with its chosen components."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from engine.api.checkpoints import Gap
 from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
 from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
@@ -14,18 +15,20 @@ from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.identify import identify, require_complete, supply
-from engine.families.parts_index import PartsIndex
 from engine.families.refiner_fit import refiner_for, share_latents
 from engine.pipeline.job_checkpoints import JobCheckpoints
 
+# Returns the components that a checkpoint lacks, with files that have them.
+FindGaps = Callable[[IdentifiedCheckpoint], Sequence[Gap]]
+
 
 def load_checkpoints(
-    request: GenerateRequest, read: ReadIndex = read_index, parts_index: PartsIndex | None = None
+    request: GenerateRequest, read: ReadIndex = read_index, find_gaps: FindGaps = lambda _: ()
 ) -> JobCheckpoints:
     """Return the complete checkpoints of a request, the first one with its chosen components.
 
-    Raises EngineError; if the first one lacks components, it names files of the `parts_index` with
-    them.
+    Raises EngineError; if the first one lacks components, it names the files that `find_gaps`
+    returns.
     """
     if request.checkpoint is None:
         raise EngineError(
@@ -35,7 +38,7 @@ def load_checkpoints(
         )
     found = identify(Path(request.checkpoint), read, request.override)
     first = supply(found, request.components, read)
-    require_complete(first, parts_index.gaps(first) if parts_index else ())
+    require_complete(first, find_gaps(first) if first.missing else ())
     checkpoints = JobCheckpoints(first, tuple(_seconds(request.second_passes, first, read)))
     chosen = request.refiner and request.refiner.checkpoint
     if not chosen:

@@ -198,13 +198,13 @@ class JobRunner:
 
     def _checkpoints(self, request: GenerateRequest) -> JobCheckpoints:
         """Identify the checkpoints; if memory runs out, try again after `release`."""
-        read, parts_index = self.services.known_files.read_index, self.services.parts_index
+        read, find_gaps = self.services.known_files.read_index, self.services.gaps
         try:
-            return load_checkpoints(request, read, parts_index)
+            return load_checkpoints(request, read, find_gaps)
         except MemoryError:
             self.release()
         with host_memory_errors():
-            return load_checkpoints(request, read, parts_index)
+            return load_checkpoints(request, read, find_gaps)
 
     def candidates(self, backend: str, cancel: Cancellation) -> list[Candidate]:
         """Return the devices for a job, by preference; one under which the engine died goes last.

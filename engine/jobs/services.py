@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backends.base import Cancellation, MemoryInfo
+from engine.api.checkpoints import Gap
 from engine.checkpoints.background_hash import BackgroundHash
 from engine.checkpoints.full_hash import FullHash
 from engine.checkpoints.known_files import KnownFiles
@@ -136,6 +137,11 @@ class JobServices:
     def model_folders(self) -> tuple[Path, ...]:
         """The folder of models and the folders that the user named, of those that are there."""
         return folders_of_models(self.models, self.lora_folders.of_user)
+
+    def gaps(self, checkpoint: IdentifiedCheckpoint) -> tuple[Gap, ...]:
+        """Return the components that a checkpoint lacks, with files in all folders of models."""
+        index = self.parts_index
+        return index.gaps(checkpoint, self.named_folders) if index is not None else ()
 
     def named_files(self, report: Report = report_nothing) -> NamedFiles:
         """Return the files that requests and prompts may name, as they are now.

@@ -28,8 +28,8 @@ def without_vae(tmp_path: Path) -> Path:
     return write_sparse(tmp_path / "mine.safetensors", names)
 
 
-def put_vae() -> Path:
-    folder = find_paths().models / "vae"
+def put_vae(models: Path) -> Path:
+    folder = models / "vae"
     folder.mkdir(parents=True)
     return write_sparse(folder / "my vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
 
@@ -39,11 +39,26 @@ def test_a_missing_part_is_told_with_the_option_that_supplies_it(
 ) -> None:
     assert run(["inspect", str(without_vae)]) == 0
     assert "vae            missing: supply it with --vae FILE" in capsys.readouterr().out
-    vae = put_vae()
+    vae = put_vae(find_paths().models)
     (gap,) = json_of(capsys, "inspect", str(without_vae))["gaps"]
     assert [fit["path"] for fit in gap["fits"]] == [str(vae)]
     assert run(["inspect", str(without_vae)]) == 0
     assert f"--vae {shlex.quote(str(vae))}" in capsys.readouterr().out
+    assert run(["generate", "a house", "--model", str(without_vae)]) == 1
+    assert f"--vae {shlex.quote(str(vae))}" in capsys.readouterr().err
+
+
+def test_a_missing_part_is_looked_for_in_the_folder_of_a_tool(
+    without_vae: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tool = tmp_path / "ComfyUI"
+    vae = put_vae(tool / "models")
+    monkeypatch.setenv("SAFELIGHT_LORAS", str(tool))
+    (gap,) = json_of(capsys, "inspect", str(without_vae))["gaps"]
+    assert [fit["path"] for fit in gap["fits"]] == [str(vae)]
     assert run(["generate", "a house", "--model", str(without_vae)]) == 1
     assert f"--vae {shlex.quote(str(vae))}" in capsys.readouterr().err
 
