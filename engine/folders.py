@@ -7,7 +7,7 @@ network disk every answer takes as long as reading a page.
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from engine.api.weight_suffixes import GGUF_SUFFIX, SAFETENSORS_SUFFIXES
 from engine.file_paths import is_folder
@@ -22,18 +22,22 @@ ADAPTER_FOLDERS = frozenset(
         "hypernetwork", "hypernetworks",
     }
 )  # fmt: skip
-# Folders of parts and of other networks, in ComfyUI's, A1111's and Stability Matrix's names.
+# Folders of parts and of other networks, in ComfyUI's, A1111's and Stability Matrix's names, and in
+# SD.Next's and Easy Diffusion's.
 PART_FOLDERS = frozenset(
     {
         "vae", "vae_approx", "vae-approx", "approxvae", "clip", "clip_vision", "clipvision",
-        "text_encoder", "text_encoders", "textencoders", "controlnet", "t2iadapter", "t2i_adapter",
-        "ipadapter", "style_models", "gligen", "upscale_models", "esrgan", "realesrgan", "swinir",
+        "text_encoder", "text_encoders", "textencoders", "text-encoder", "taesd",
+        "controlnet", "t2iadapter", "t2i_adapter", "ipadapter", "style_models", "gligen",
+        "upscale_models", "esrgan", "realesrgan", "swinir", "bsrgan", "scunet", "dat", "ldsr",
         "gfpgan", "codeformer", "adetailer", "ultralytics", "sams", "blip", "deepbooru", "karlo",
         "photomaker", "motionmodule", "animatediff_models", "animatediff_motion_lora",
     }
 )  # fmt: skip
-# The folders of a tool that have its models; its other folders have programs.
-_OF_TOOLS = ("models", "embeddings")
+# The folders of a tool that have its models, with SwarmUI's capital, and its embeddings; its other
+# folders have programs.
+_MODELS = ("models", "Models")
+_EMBEDDINGS = "embeddings"
 # Where a drive has no extended attributes, macOS keeps those of a file beside it, in a file of its
 # name after this.
 _ATTRIBUTES_PREFIX = "._"
@@ -58,13 +62,28 @@ class Folder:
 def folders_of_models(models: Path | None, named: Iterable[Path]) -> tuple[Path, ...]:
     """Return the folders that are there: that of models, then the named ones.
 
-    Of a tool's folder, which has a folder `models`, that one and its `embeddings` are meant.
+    Of a tool's folder, which has a folder of models, that one and its `embeddings` are meant.
     """
     found = [models] if models is not None else []
     for folder in named:
-        of_tool = [below for name in _OF_TOOLS if is_folder(below := folder / name)]
-        found += of_tool if is_folder(folder / _OF_TOOLS[0]) else [folder]
+        of_tool = models_of_tool(folder)
+        found += [folder] if of_tool is None else [of_tool, folder / _EMBEDDINGS]
     return tuple(dict.fromkeys(folder for folder in found if is_folder(folder)))
+
+
+def models_of_tool(folder: Path) -> Path | None:
+    """Return the folder of models in a tool's folder; None for a folder that is no tool's."""
+    return next((below for name in _MODELS if is_folder(below := folder / name)), None)
+
+
+def repository_of(folder: PurePath) -> str:
+    """Return the repository's name of a folder in Hugging Face's cache; empty for any other.
+
+    Such a folder is called by its revision: `models--AUTHOR--NAME/snapshots/REVISION`.
+    """
+    repository = folder.parent.parent.name
+    is_cached = folder.parent.name == "snapshots" and repository.startswith("models--")
+    return repository.rpartition("--")[2] if is_cached else ""
 
 
 def walk(roots: Iterable[Path]) -> Iterator[Folder]:
@@ -107,7 +126,8 @@ def weights_below(
     """Yield files with these suffixes and diffusers folders, by name within each folder.
 
     Files inside a diffusers folder are left out, unless `inside_checkpoints`, and folders below
-    whose names in lower case are in `but`. A folder that cannot be read counts as empty.
+    that are hidden, as programs' caches, or whose names in lower case are in `but`. A folder that
+    cannot be read counts as empty.
     """
     for current in walk([folder]):
         is_checkpoint = any(entry.name == PIPELINE_FILE for entry in current.entries)
@@ -116,7 +136,9 @@ def weights_below(
         yield from _weights(current.path, current.entries, suffixes)
         closed = is_checkpoint and not inside_checkpoints
         current.below[:] = (
-            entry for entry in current.below if not closed and entry.name.lower() not in but
+            entry
+            for entry in current.below
+            if not (closed or entry.name.startswith(".") or entry.name.lower() in but)
         )
 
 

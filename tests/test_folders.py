@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.folders import ADAPTER_FOLDERS, CHECKPOINT_SUFFIXES, weights_below
+from engine.embeddings.folder import folders_of_tools
+from engine.folders import (
+    ADAPTER_FOLDERS,
+    CHECKPOINT_SUFFIXES,
+    folders_of_models,
+    weights_below,
+)
+from engine.lora.folder import lora_folders
 
 needs_links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
 
@@ -69,11 +76,35 @@ def test_folders_of_other_programs_adapters_can_be_left_out(tmp_path: Path) -> N
     )
 
 
+def test_hidden_folders_are_left_out_but_for_the_one_that_is_meant(tmp_path: Path) -> None:
+    """InvokeAI keeps copies in `models/.convert_cache`; the window's list has none of these."""
+    cache = tmp_path / ".models"
+    put(cache / ".convert_cache" / "0123" / "model_index.json")
+    put(cache / ".cache" / "a.safetensors")
+    put(cache / "sd-1" / "b.safetensors")
+    assert below(cache) == ["sd-1/b.safetensors"]
+
+
 def test_files_inside_a_diffusers_folder_are_left_out(tmp_path: Path) -> None:
     put(tmp_path / "sd" / "model_index.json")
     put(tmp_path / "sd" / "unet" / "diffusion_pytorch_model.safetensors")
     put(tmp_path / "sd" / "v1-5-pruned.safetensors")
     assert below(tmp_path) == ["sd", "sd/v1-5-pruned.safetensors"]
+
+
+def test_a_tools_models_are_meant_and_not_its_programs(tmp_path: Path) -> None:
+    """SwarmUI writes its folder with a capital, and InvokeAI has LoRAs in folders of its own."""
+    swarm, invoke = tmp_path / "SwarmUI", tmp_path / "invokeai"
+    put(swarm / "Models" / "Lora" / "a.safetensors")
+    put(swarm / "Models" / "Embeddings" / "b.safetensors")
+    put(swarm / "dlbackend" / "ComfyUI" / "c.safetensors")
+    put(invoke / "models" / "sd-1" / "lora" / "d.safetensors")
+    put(invoke / "embeddings" / "e.safetensors")
+    put(invoke / "outputs" / "f.safetensors")
+    models = swarm / "Models", invoke / "models"
+    assert folders_of_models(None, [swarm, invoke]) == (*models, invoke / "embeddings")
+    assert lora_folders(None, [swarm, invoke]) == (models[0] / "Lora", models[1])
+    assert folders_of_tools([swarm, invoke]) == (models[0] / "Embeddings", invoke / "embeddings")
 
 
 def test_a_missing_folder_or_a_file_is_empty(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Commands for the user's models: use them, move them to the trash, note, hash, folders."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -15,6 +15,7 @@ from app.library.trash import Trashed, move_to_trash, restore
 from app.notices.remedies import NoticeAction
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.folders import repository_of
 
 # What the form does with a model of a kind.
 Use = Callable[[ModelInfo], object]
@@ -156,5 +157,9 @@ class ModelCommands(QObject):
 
 
 def model_name(model: ModelInfo) -> str:
-    """Return the name of a model as people know it: its file's, without the folders."""
-    return model.name.rpartition("/")[2]
+    """Return the name of a model as people know it: its file's, without the folders.
+
+    Of a folder in Hugging Face's cache, as SD.Next has it, the repository's.
+    """
+    path = PurePosixPath(model.name)
+    return repository_of(path) or path.name

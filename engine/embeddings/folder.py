@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.embeddings.file import PICTURE_SUFFIXES, WEIGHT_SUFFIXES, name_of
 from engine.embeddings.pictures import name_in_picture
 from engine.file_paths import is_folder
-from engine.folders import Folder, walk
+from engine.folders import Folder, models_of_tool, walk
 
 # The folders below a folder of models where tools keep embeddings: A1111 (beside its `models`) and
 # ComfyUI, SwarmUI, Easy Diffusion, InvokeAI.
@@ -65,12 +65,8 @@ def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path
 
 def folders_of_tools(tools: Iterable[Path]) -> tuple[Path, ...]:
     """Return the folders of embeddings that are in the folders of tools, or in their models'."""
-    below = (
-        folder / models / name
-        for folder in tools
-        for models in ("", "models")
-        for name in FOLDER_NAMES
-    )
+    above = (place for folder in tools for place in (folder, models_of_tool(folder)) if place)
+    below = (place / name for place in above for name in FOLDER_NAMES)
     return tuple(path for path in below if is_folder(path))
 
 

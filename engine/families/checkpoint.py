@@ -14,6 +14,7 @@ from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.patches import ComponentPatches
+from engine.folders import repository_of
 from engine.graphs.unet_changes import NO_CHANGES, NetworkChanges
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.rounding import Role
@@ -38,14 +39,11 @@ TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.TEX
 def name_of(path: Path) -> str:
     """Return the name of a checkpoint's file without its suffix, or of its folder.
 
-    Of a folder in Hugging Face's cache, `models--AUTHOR--NAME/snapshots/REVISION`, that is NAME.
+    Of a folder in Hugging Face's cache that is the repository's.
     """
     if path.is_file():
         return path.stem
-    repository = path.parent.parent.name
-    if path.parent.name == "snapshots" and repository.startswith("models--"):
-        return repository.rpartition("--")[2]
-    return path.name  # a dot in a folder's name begins no suffix
+    return repository_of(path) or path.name  # a dot in a folder's name begins no suffix
 
 
 @dataclass(frozen=True, slots=True)

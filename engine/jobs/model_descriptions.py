@@ -38,8 +38,10 @@ _SHA256_DIGITS = 64
 _FOLDERS = {
     **dict.fromkeys(("lora", "loras", "lycoris"), ModelKind.LORA),
     **dict.fromkeys(("embedding", "embeddings", "textual_inversion"), ModelKind.EMBEDDING),
-    **dict.fromkeys(("vae", "vaes", "vae_approx"), ModelKind.VAE),
-    **dict.fromkeys(("clip", "text_encoder", "text_encoders"), ModelKind.TEXT_ENCODER),
+    **dict.fromkeys(("vae", "vaes", "vae_approx", "taesd"), ModelKind.VAE),
+    **dict.fromkeys(
+        ("clip", "text_encoder", "text_encoders", "text-encoder"), ModelKind.TEXT_ENCODER
+    ),
     **dict.fromkeys(("unet", "diffusion_models"), ModelKind.DENOISER),
     **dict.fromkeys(("controlnet", "t2i_adapter"), ModelKind.CONTROLNET),
     **dict.fromkeys(("upscale_models", "esrgan", "realesrgan", "swinir"), ModelKind.UPSCALER),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.api.lora_names import LORA_SUFFIXES, NamedFiles, order_in_folder
 from engine.file_paths import is_file, is_folder
-from engine.folders import weights_below
+from engine.folders import models_of_tool, weights_below
 from engine.lora.listed_facts import ListedFacts
 from engine.lora.names_below import NamesBelow, Report, report_nothing
 from engine.lora.preset_files import PresetTexts, preset_texts
@@ -21,8 +21,6 @@ from engine.lora.preset_files import PresetTexts, preset_texts
 # The usual folders below a folder of models: A1111's, ComfyUI's, Easy Diffusion's, and that of
 # A1111's extension for LyCORIS.
 _USUAL = ("Lora", "loras", "lora", "LyCORIS")
-# The folders of models below a tool's own folder.
-_MODELS = ("", "models")
 # The most files that are looked at.
 _MOST_FILES = 50_000
 # A name followed by a hash in brackets, as sd-webui-additional-networks wrote it.
@@ -47,17 +45,18 @@ class FoundFile:
 def lora_folders(models: Path | None, named: Iterable[Path] = ()) -> tuple[Path, ...]:
     """Return the folders to look in: the usual ones below `models`, then those that are named.
 
-    A named folder may be that of a tool: then the usual folders below it are meant.
+    A named folder may be that of a tool: then the usual folders below it are meant, or all of its
+    models where it has none of these, as InvokeAI.
     """
     found: list[Path] = []
     for place, folder in enumerate((models, *named)):
         if folder is None:
             continue
-        usual = [
-            path for below in _MODELS for name in _USUAL if is_folder(path := folder / below / name)
-        ]
+        of_tool = models_of_tool(folder)
+        above = (folder,) if of_tool is None else (folder, of_tool)
+        usual = [path for below in above for name in _USUAL if is_folder(path := below / name)]
         # The folder of models also holds checkpoints.
-        found += usual or ([folder] if place else [])
+        found += usual or ([of_tool or folder] if place else [])
     return tuple(dict.fromkeys(path.resolve() for path in found))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.commands.models import model_name
 from engine.api.control import ControlLayer
 from engine.api.image_prompts import ImagePrompt
 from engine.api.model_files import ModelInfo, ModelKind
@@ -27,7 +28,19 @@ def staged(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 def model(path: Path, kind: ModelKind, **facts: object) -> ModelInfo:
     usual = {"path": str(path), "name": path.stem, "root": str(path.parent), "size": 1}
-    return ModelInfo(**usual, modified_ns=1, kind=kind, **facts)  # pyright: ignore[reportArgumentType]
+    return ModelInfo(**usual | facts, modified_ns=1, kind=kind)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("sub/mix.v1", "mix.v1"),
+        ("Diffusers/models--stabilityai--sdxl-turbo/snapshots/71153311d3db", "sdxl-turbo"),
+        ("snapshots/mix", "mix"),
+    ],
+)
+def test_a_model_is_called_as_people_know_it(tmp_path: Path, name: str, shown: str) -> None:
+    assert model_name(model(tmp_path / "x", ModelKind.CHECKPOINT, name=name)) == shown
 
 
 def test_each_kind_is_used_in_its_own_way(staged: Staged, tmp_path: Path) -> None:
