@@ -31,6 +31,7 @@ from app.cli.spelling import (
     parse_size,
     parse_whole_number,
 )
+from app.cli.stated_models import with_stated_models
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders
@@ -176,7 +177,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the pictures; a first Ctrl-C cancels, a second one kills."""
-    source = read_request(typed_path(options.source)) if options.source else None
+    source = _source(options)
     request = _request(options, source)
     _tell_source(source, request)
     preview = typed_path(options.preview) if options.preview else None
@@ -214,6 +215,14 @@ def run(options: argparse.Namespace) -> int:
     if reporter.lost:
         raise reporter.lost
     return 0
+
+
+def _source(options: argparse.Namespace) -> ImportedRequest | None:
+    """Return the request of the --from picture, with the models that its tool names."""
+    if not options.source:
+        return None
+    found = read_request(typed_path(options.source))
+    return with_stated_models(found, first=options.model is None)
 
 
 def _target(out: str | None, count: int, usual: Path) -> Destination:

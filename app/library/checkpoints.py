@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.paths import typed_path
-from engine.file_paths import is_file
+from engine.file_paths import exists, is_file
 from engine.folders import (
     ADAPTER_FOLDERS,
     CHECKPOINT_SUFFIXES,
@@ -13,8 +13,10 @@ from engine.folders import (
     PIPELINE_FILE,
     folders_of_models,
     has_suffix,
+    repository_of,
     weights_below,
 )
+from engine.metadata.weights_names import weights_name
 
 STARTER_NAME = "starter"
 # Names leave out only this suffix, so that no two files have one name.
@@ -56,14 +58,29 @@ def find_checkpoint(
     """Return the path for `--model`: a listed name's, else the typed one; the starter for None.
 
     A name is looked for in `models` first, then in the `others`, folders that the user named.
-    `./name` means the file where a listed checkpoint has the same name. The models folder is not
-    listed for it: a name says where its file is.
+    `./name` means the file where a listed checkpoint has the same name. A name says where its file
+    is; folders are listed only for a bare name of nothing, which may be the only file's of that
+    name in any folder.
     """
     if wanted is None or wanted == STARTER_NAME:
         return starter
     folders = (models, *folders_of_models(None, others))
     named = next(filter(None, (_named(wanted, folder) for folder in folders)), None)
-    return named or typed_path(wanted)
+    typed = named or typed_path(wanted)
+    if named is None and Path(wanted).name == wanted and not exists(typed):
+        return only_called(wanted, list_checkpoints(models, starter, others)) or typed
+    return typed
+
+
+def only_called(name: str, entries: Iterable[ListedCheckpoint]) -> Path | None:
+    """Return the only checkpoint of a name, with or without suffix, in whichever folder it lies."""
+    wanted = weights_name(name).casefold()
+    alike = {entry.path for entry in entries if _bare_name(entry.path).casefold() == wanted}
+    return alike.pop() if len(alike) == 1 else None
+
+
+def _bare_name(path: Path) -> str:
+    return repository_of(path) or weights_name(path.name)
 
 
 def _named(wanted: str, models: Path) -> Path | None:

@@ -122,3 +122,32 @@ def test_loras_and_embeddings_in_the_models_folder_are_no_models(tmp_path: Path)
         path.touch()
     found = list_checkpoints(tmp_path, starter_checkpoint())
     assert [checkpoint.name for checkpoint in found] == ["starter", "SDXL/mix", "mix"]
+
+
+def test_a_bare_name_may_be_that_of_the_only_file_in_any_folder(tmp_path: Path) -> None:
+    """People of other programs know a model by its name alone."""
+    tool = tmp_path / "ComfyUI"
+    for name in ("one/Mix_v1.5.ckpt", "one/twice.safetensors", "two/twice.safetensors"):
+        path = tool / "models" / "checkpoints" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+    def found(wanted: str) -> Path:
+        return find_checkpoint(wanted, tmp_path / "mine", starter_checkpoint(), [tool])
+
+    mix = tool / "models" / "checkpoints" / "one" / "Mix_v1.5.ckpt"
+    assert [found(name) for name in ("mix_v1.5", "Mix_v1.5.safetensors")] == [mix, mix]
+    for missing in ("twice", "two/mix_v1.5", "./mix_v1.5", "mix"):
+        assert found(missing) == Path(missing).absolute()
+
+
+def test_parts_in_other_programs_folders_are_no_models(tmp_path: Path) -> None:
+    """SD.Next's and Easy Diffusion's folders of encoders, and the upscaler that A1111 unpacks."""
+    tool = tmp_path / "sdnext"
+    names = ("Stable-diffusion/mix", "Text-encoder/t5xxl", "TAESD/taesdxl", "LDSR/model")
+    for name in names:
+        path = tool / "models" / f"{name}.safetensors"
+        path.parent.mkdir(parents=True)
+        path.touch()
+    found = list_checkpoints(tmp_path / "mine", starter_checkpoint(), [tool])
+    assert [checkpoint.name for checkpoint in found] == ["starter", "Stable-diffusion/mix"]

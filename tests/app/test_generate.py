@@ -16,10 +16,12 @@ import pytest
 from PIL import Image
 
 from app.cli import run
-from app.paths import starter_checkpoint
+from app.cli.stated_models import with_stated_models
+from app.paths import find_paths, starter_checkpoint
 from app.settings.reading import FILE
 from engine.api.conventions import RandomSource
 from engine.api.values import SamplerName, ScheduleName
+from engine.metadata.readers import read_request
 from engine.metadata.record import read_record
 from tests.metadata.readers.pictures import jpeg, user_comment
 
@@ -197,6 +199,45 @@ def test_options_change_what_from_takes(tmp_path: Path) -> None:
     assert record is not None
     assert record.request.seed == 8
     assert record.request.prompt == "a red house"
+
+
+def test_from_chooses_the_only_model_that_another_tool_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other, folder = tmp_path / "other.jpg", find_paths().models / "Stable-diffusion"
+    line = "Steps: 2, Sampler: Euler a, Seed: 9, Size: 64x128, Model: Mix_v1.5, Version: v1.10.1"
+    other.write_bytes(jpeg((0xE1, b"Exif\0\0" + user_comment(f"a house\n{line}"))))
+    folder.mkdir(parents=True)
+    (folder / "mix_v1.5.safetensors").touch()
+    assert run(["generate", "--from", str(other)]) == 1
+    # The model's own fault tells that it was chosen.
+    assert capsys.readouterr().err == (
+        "safelight: mix_v1.5.safetensors is empty. Download it again.\n"
+    )
+    source = read_request(other)
+    assert with_stated_models(source, first=False) == source
+    (folder / "more").mkdir()
+    (folder / "more" / "mix_v1.5.ckpt").touch()
+    assert with_stated_models(source, first=True) == source, "either may be meant"
+
+
+def test_from_chooses_the_model_of_a_second_pass(tmp_path: Path) -> None:
+    models = find_paths().models
+    models.mkdir(parents=True)
+    for name in ("mix.safetensors", "fine.safetensors"):
+        (models / name).touch()
+    line = (
+        "Steps: 2, Sampler: Euler a, Seed: 9, Size: 64x128, Model: mix, Denoising strength: 0.5, "
+        "Hires upscale: 2, Hires upscaler: Latent, Hires checkpoint: sub/fine.safetensors [aa], "
+        "Version: v1.10.1"
+    )
+    other = tmp_path / "other.jpg"
+    other.write_bytes(jpeg((0xE1, b"Exif\0\0" + user_comment(f"a house\n{line}"))))
+    found = with_stated_models(read_request(other), first=True)
+    assert found.request.checkpoint == str(models / "mix.safetensors")
+    (second,) = found.request.second_passes
+    assert second.checkpoint == str(models / "fine.safetensors")
+    assert not [warning for warning in found.warnings if "choose it" in warning]
 
 
 def test_from_takes_pictures_of_other_tools(
