@@ -43,6 +43,7 @@ from engine.metadata.readers.a1111_keys import (
     REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
+    forges_modules,
     is_distilled,
     is_forges,
     keeps_comments,
@@ -385,6 +386,7 @@ def _remarks(values: Values, info: Infotext, request: GenerateRequest) -> tuple[
         remarks.append(made_with_refiner(refiner))
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
+    remarks += forges_modules(values, info)
     remarks += embedding_remarks(request.embedding_hashes)
     if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)

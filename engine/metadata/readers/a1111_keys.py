@@ -10,6 +10,7 @@ from engine.api import ConventionName
 from engine.api.conventions import CONVENTIONS, Convention, choice_of
 from engine.metadata.infotext import Infotext, Parameter
 from engine.metadata.json_text import parse_object
+from engine.metadata.readers.imported import made_with_parts
 from engine.metadata.readers.values import Values
 
 # Keys that describe the picture, but add nothing to the other keys.
@@ -70,6 +71,8 @@ def with_usual_keys(info: Infotext) -> Infotext:
     return replace(info, parameters=tuple(map(usual, info.parameters)))
 
 
+_MODULE = re.compile(r"Module [1-9]")
+
 Version = tuple[int, int, int, int]
 # "v1.10.1", "1.6.0-2-g4afaaf8a", "v1.7.0-225-gabcdef0", and Forge's "f2.0.1v1.10.1-...".
 _VERSION = re.compile(
@@ -123,6 +126,16 @@ def convention_text(convention: Convention) -> str:
     changes = {key: value for key, value in own.items() if value != usual[key]}
     words = (convention.name.label, json.dumps(changes) if changes else "")
     return " ".join(filter(None, words))
+
+
+def forges_modules(values: Values, info: Infotext) -> tuple[str, ...]:
+    """Return a sentence on the VAE and the text encoders that Forge took beside a model, if any.
+
+    It numbers them, in the order in which they were chosen: "Module 1: ae, Module 2: clip_l".
+    """
+    pairs = [pair for pair in info.parameters if _MODULE.fullmatch(pair.key)]
+    values.skip(*(pair.key for pair in pairs))
+    return (made_with_parts(pair.value for pair in pairs),) if pairs else ()
 
 
 def keeps_comments(version: str | None) -> bool:

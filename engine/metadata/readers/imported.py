@@ -100,6 +100,12 @@ def made_with_vae(name: str) -> str:
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'
 
 
+def made_with_parts(names: Iterable[str]) -> str:
+    """Return the warning that names the VAE and the text encoders to choose."""
+    named = ", ".join(f'"{plain(name)}"' for name in names)
+    return f"It was made with the VAE and the text encoders {named}; choose them to match."
+
+
 def drawn_alike(sampler: str, label: str) -> str:
     """Return the warning that a similar sampler replaces the tool's."""
     return f'Its sampler "{plain(sampler)}" is taken for {label}; the picture will differ.'

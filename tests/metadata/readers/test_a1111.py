@@ -293,7 +293,9 @@ def test_forge_names_modules_and_distilled_guidance(tmp_path: Path) -> None:
     )
     assert found.request.guidance == 3.5
     assert found.request.guidance_options.true_cfg == 1
-    assert found.warnings == ("Not taken over: Module 1, Module 2.",)
+    assert found.warnings == (
+        'It was made with the VAE and the text encoders "ae", "clip_l"; choose them to match.',
+    )
 
 
 def test_forge_has_both_scales_for_a_second_pass(tmp_path: Path) -> None:
