@@ -64,10 +64,18 @@ def test_noise_prediction_is_assumed_where_nothing_states_another(
     assert str(checkpoint.evidence[-1]) == f"SD 1.x, {because}"
 
 
+_SCALING = "sgm.modules.diffusionmodules.denoiser_scaling"
+
+
 @pytest.mark.parametrize(
     ("line", "prediction"),
     [
         ('    parameterization: "v"', PredictionType.V),
+        # A1111's `configs/sd_xl_v.yaml`, and what Stability AI's video models have.
+        (f"    target: {_SCALING}.VScaling", PredictionType.V),
+        (f"    target: {_SCALING}.EpsScaling", PredictionType.EPSILON),
+        (f"    target: {_SCALING}.VScalingWithEDMcNoise", PredictionType.EPSILON),
+        (f"    # target: {_SCALING}.VScaling", PredictionType.EPSILON),
         ("    parameterization: v", PredictionType.V),
         ("    parameterization: eps", PredictionType.EPSILON),
         ("    # parameterization: v", PredictionType.EPSILON),

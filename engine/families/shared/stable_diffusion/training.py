@@ -42,7 +42,12 @@ _PREDICTIONS = {
     "epsilon": PredictionType.EPSILON,
     "sample": PredictionType.SAMPLE,
 }
-_PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
+# As A1111 reads it in configurations of SD 2 and of SDXL (`configs/sd_xl_v.yaml`).
+_PARAMETERIZATION = re.compile(
+    r"^\s*(parameterization:\s*[\"']?(?P<ldm>v|eps)\b"
+    r"|target:\s*[\"']?[\w.]*\bdenoiser_scaling\.(?P<sgm>V|Eps)Scaling\b)",
+    re.MULTILINE,
+)
 _SIDECAR_BYTES = 64 * 1024
 # Matches the beginning of base models on cards that are SD 2, in lower case.
 SD_2_NAMES = re.compile(r"sd ?2|sd_v2|stable-diffusion-v2")
@@ -119,8 +124,9 @@ def _from_sidecar(index: TensorIndex) -> Training | None:
     found = _PARAMETERIZATION.search(text)
     if not found:
         return None
-    words = f"{sidecar.name}: parameterization {found[1]}"
-    return Training(_PREDICTIONS[found[1]], as_it_is(words))
+    stated = found["ldm"] or found["sgm"].lower()
+    words = f"{sidecar.name}: parameterization {stated}"
+    return Training(_PREDICTIONS[stated], as_it_is(words))
 
 
 def _from_modelspec(index: TensorIndex) -> Training | None:
