@@ -13,6 +13,7 @@ from engine.families import Component, IdentifiedCheckpoint, identify, require_c
 from engine.weights.sources import as_source
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
+from tests.families.flux import files as flux
 from tests.families.listings import (
     SD1,
     SD2,
@@ -213,3 +214,18 @@ def test_a_text_encoder_of_another_family_beside_an_sd1_unet(tmp_path: Path) -> 
     assert left_out in map(str, checkpoint.evidence)
     with pytest.raises(EngineError, match="has no text encoder"):
         require_complete(checkpoint)
+
+
+@pytest.mark.parametrize("wrapper", ["model.", "module.", "net.module."])
+@pytest.mark.parametrize(
+    "names",
+    [listings.original(), listings.ldm_unet(SDXL), flux.original(flux.SMALL)],
+    ids=["whole", "unet", "flux"],
+)
+def test_words_around_all_keys_are_left_out(tmp_path: Path, names: Listing, wrapper: str) -> None:
+    """Names of a module that a trainer wrapped; ComfyUI takes `model.` and `net.`, too."""
+    plain = identify(write_sparse(tmp_path / "plain.safetensors", names))
+    wrapped = identify(write_sparse(tmp_path / "wrapped.safetensors", prefixed(wrapper, names)))
+    assert DENOISER in wrapped.components
+    assert wrapped.missing == plain.missing
+    assert in_diffusers_names(wrapped) == in_diffusers_names(plain)

@@ -26,6 +26,8 @@ Tensors = Mapping[str, StoredWeight]
 
 # Names of an IP-Adapter's parts in a UNet that diffusers saved with it.
 _IP_ADAPTER = re.compile(r"\.processor\.to_[kv]_ip\.|^encoder_hid_proj\.image_projection_layers\.")
+# Of modules in modules, as of a trainer's in a model's.
+_MOST_WRAPPERS = 3
 _READABLE = {
     DType.F64,
     DType.F32,
@@ -100,9 +102,11 @@ class KeyLayout:
 
         `text` is the text encoder to which keys of a text encoder without a prefix belong. If a
         component's keys have no prefix, all unknown keys without a prefix are sorted to it, except
-        unused ones; the component's grammar then accepts or refuses them. Raises
-        EngineError(CHECKPOINT_CORRUPT) for a key that occurs with two prefixes.
+        unused ones; the component's grammar then accepts or refuses them. A word that begins all
+        keys of a file, as of a module that a trainer wrapped, is left out where no key is known
+        with it. Raises EngineError(CHECKPOINT_CORRUPT) for a key that occurs with two prefixes.
         """
+        tensors = self._unwrapped(tensors)
         components: dict[Component, dict[str, FileSlice]] = {}
         ignored = 0
         bare = self._bare_component(tensors, text)
@@ -179,6 +183,22 @@ class KeyLayout:
                 ignored += named.ignored
         return found, ignored
 
+    def _unwrapped(self, tensors: Mapping[str, FileSlice]) -> Mapping[str, FileSlice]:
+        """Return the tensors without the few words that begin all keys and are not known."""
+        for _ in range(_MOST_WRAPPERS):
+            wrapper = self._wrapper(tensors)
+            if not wrapper:
+                break
+            tensors = _without(wrapper, tensors)
+        return tensors
+
+    def _wrapper(self, keys: Collection[str]) -> str:
+        """Return the word and the dot that begin all keys; empty where one is known with them."""
+        first, dot, _ = next(iter(keys), "").partition(".")
+        wrapper = first + dot if dot else ""
+        known = any(self._place(key, Component.TEXT_ENCODER)[0] for key in keys)
+        return wrapper if not known and all(key.startswith(wrapper) for key in keys) else ""
+
     def _bare_component(self, tensors: Collection[str], text: Component) -> Component | None:
         """Return the component whose keys have no prefix in this file, the denoiser first."""
         found = {self._place(key, text)[0] for key in tensors if not self._prefix.match(key)}
@@ -199,6 +219,10 @@ class KeyLayout:
     @cached_property
     def _prefix(self) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, self.prefixes)) or r"(?!)")
+
+
+def _without(wrapper: str, tensors: Mapping[str, FileSlice]) -> dict[str, FileSlice]:
+    return {key.removeprefix(wrapper): tensor for key, tensor in tensors.items()}
 
 
 def _unknown_key(label: Sentence, name: str, path: Path) -> EngineError:
