@@ -220,11 +220,14 @@ PARTS = (
         ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
         part=LonePart.TINY_VAE,
     ),
-    # Encoders, by the names of Hugging Face and OpenCLIP; UMT5 also by the names of Wan's authors.
+    # Encoders, by the names of Hugging Face and OpenCLIP; UMT5, with places in each block, also by
+    # the names of Wan's authors.
     ForeignKind(
-        "a T5 text encoder",
-        ("blocks.0.pos_embedding.embedding.weight [",),
-        part=LonePart.T5_TEXT_ENCODER,
+        "a UMT5 text encoder",
+        (
+            "blocks.0.pos_embedding.embedding.weight [",
+            "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight [",
+        ),
     ),
     ForeignKind(
         "a CLIP text encoder",

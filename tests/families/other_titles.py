@@ -334,7 +334,16 @@ NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "params_ema.conv_first.weight",
         ),
     ),
-    ("a T5 text encoder", ("token_embedding.weight", "blocks.0.pos_embedding.embedding.weight")),
+    ("a UMT5 text encoder", ("token_embedding.weight", "blocks.0.pos_embedding.embedding.weight")),
+    (
+        "a UMT5 text encoder",
+        (
+            "shared.weight",
+            "encoder.block.0.layer.0.SelfAttention.q.weight",
+            "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+            "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight",
+        ),
+    ),
     ("a language model", ("model.embed_tokens.weight", "model.layers.0.self_attn.q_proj.weight")),
     ("a CLIP or SigLIP vision encoder", ("vision_model.encoder.layers.0.self_attn.q_proj.weight",)),
     (
