@@ -22,7 +22,10 @@ KEYED = {**SMALL, "v_pred": (0,)}
         (SMALL, {"modelspec.prediction_type": "v"}, "modelspec.prediction_type v"),
         (SMALL, {"modelspec.prediction_type": "v_prediction"}, "modelspec"),
         (SMALL, {"ss_v_parameterization": "True"}, "ss_v_parameterization"),
+        (SMALL, {"modelspec.predict_key": "v"}, "modelspec.predict_key v"),
         (KEYED, {}, "key v_pred"),
+        # Metadata that a merge has from another model.
+        (KEYED, {"modelspec.prediction_type": "epsilon"}, "key v_pred"),
     ],
 )
 def test_v_prediction_in_the_file(
@@ -53,7 +56,12 @@ def test_levels_that_reach_noise_alone(
 
 @pytest.mark.parametrize(
     "metadata",
-    [{"ss_v_parameterization": "False"}, {"modelspec.prediction_type": "unheard of"}, {"v": "v"}],
+    [
+        {"ss_v_parameterization": "False"},
+        {"modelspec.prediction_type": "unheard of"},
+        {"modelspec.predict_key": "epsilon"},
+        {"v": "v"},
+    ],
 )
 def test_noise_prediction_is_assumed_where_nothing_states_another(
     tmp_path: Path, metadata: dict[str, str]

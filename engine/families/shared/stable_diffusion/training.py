@@ -1,9 +1,10 @@
 """Finding out the prediction type of a denoiser from its file.
 
 Shapes do not show the prediction type, so `_RULES` lists the other sources in order of precedence:
-EDM's keys, a sidecar file next to the checkpoint, the checkpoint's metadata and keys, an earlier
+EDM's keys, a sidecar file next to the checkpoint, the checkpoint's keys and metadata, an earlier
 probe run of the denoiser, cards, and the file's name. Without any answer, the denoiser predicts
-noise.
+noise. Keys come before metadata, which merging tools copy from one of the models, or write by what
+they took the model for.
 """
 
 import re
@@ -138,6 +139,17 @@ def _from_modelspec(index: TensorIndex) -> Training | None:
     return Training(prediction, _stated_by_metadata(words))
 
 
+def _from_comfy(index: TensorIndex) -> Training | None:
+    """Read ComfyUI's note in a checkpoint that it saved (`comfy_extras/nodes_model_merging.py`).
+
+    "epsilon" is also written of a model that nothing marks, so only "v" tells anything.
+    """
+    name = "modelspec.predict_key"
+    if index.metadata.get(name, "").lower() != "v":
+        return None
+    return Training(PredictionType.V, _stated_by_metadata(f"{name} v"))
+
+
 def _from_edm_keys(index: TensorIndex) -> Training | None:
     """Read EDM's keys; this rule comes first, since other sources may not distinguish EDM."""
     found = edm_of_file(index)
@@ -192,8 +204,9 @@ def _from_name(index: TensorIndex) -> Training | None:
 _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
     _from_edm_keys,
     _from_sidecar,
-    _from_modelspec,
     _from_key,
+    _from_modelspec,
+    _from_comfy,
     _from_kohya,
     _from_probe,
     _from_cards,
