@@ -6,10 +6,10 @@ Standard library only: the app's journal and the engine's pictures both depend o
 import errno
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 # Errors of a disk that is full, or on which this user has no room left.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -46,22 +46,42 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def open_part(folder: Path) -> tuple[int, Path]:
+    """Make an empty file in a folder, for this user alone; return descriptor and path.
+
+    Not by `tempfile`, which on Windows takes a folder that may not be written to for a name that is
+    taken, and tries 2^31 others (github.com/python/cpython/issues/66305). Raises OSError.
+    """
+    path = folder / f".{token_hex(8)}.part"
+    only_ours = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | only_ours, 0o600), path
+
+
+def require_new_files(folder: Path) -> None:
+    """Make a folder, if it is missing. Raises OSError unless files can be made in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, part = open_part(folder)
+    os.close(descriptor)
+    with suppress(OSError):  # where another program looks into it
+        part.unlink()
+
+
 def replace_file(path: Path, content: bytes, *, durable: bool = False) -> None:
     """Replace a file's content in one step: readers see the old or the new. Raises OSError.
 
     Makes the folder. `durable` waits until the content is on the disk itself.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    descriptor, part = open_part(path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             if durable:
                 file.flush()
                 sync_file(file.fileno())
-        put_in_place(Path(name), path)
+        put_in_place(part, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
     if durable:
         with suppress(OSError):  # the old file, if it comes back, is as good
@@ -78,7 +98,7 @@ def put_in_place(part: Path, path: Path) -> None:
     except OSError:
         if not path.is_dir():
             raise
-        path.rename(tempfile.mkdtemp(dir=path.parent, prefix=f"{path.name}.aside-"))
+        path.rename(path.with_name(f"{path.name}.aside-{token_hex(4)}"))
         part.replace(path)
 
 

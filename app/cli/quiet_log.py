@@ -3,12 +3,12 @@
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from app.cli.terminal import print_note, say
+from engine.durable import require_new_files
 
 
 class _Lines(logging.Handler):
@@ -45,8 +45,7 @@ def quiet_log(cache: Path) -> Generator[None]:
 def write_problem(folder: Path) -> str:
     """Return why no file can be written into a folder, which is created; empty if one can."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return ""
+        require_new_files(folder)
     except OSError as error:
         return error.strerror or str(error)
+    return ""

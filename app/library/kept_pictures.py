@@ -2,13 +2,12 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from engine.durable import rename_to_free, sync_file, sync_folder
+from engine.durable import open_part, rename_to_free, sync_file, sync_folder
 
 
 def move_picture(kept: Path, folder: Path) -> Path:
@@ -17,8 +16,7 @@ def move_picture(kept: Path, folder: Path) -> Path:
     Makes the folder. Raises OSError, after which the picture is where it was.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
-    part = Path(name)
+    descriptor, part = open_part(folder)
     try:
         with os.fdopen(descriptor, "wb") as written, kept.open("rb") as read:
             shutil.copyfileobj(read, written)

@@ -13,6 +13,7 @@ from engine.api.remedies import ChooseFolder, MoveKept
 from engine.api.saving import Saving
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.durable import require_new_files
 from engine.errors import EngineError
 from engine.file_paths import exists, is_folder
 from engine.metadata.record import record_chunks
@@ -53,9 +54,7 @@ class PictureSaver:
                 remedies=(ChooseFolder(),),
             )
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            require_new_files(folder)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise EngineError(
