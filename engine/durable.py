@@ -6,7 +6,8 @@ Standard library only: the app's journal and the engine's pictures both depend o
 import errno
 import os
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -17,6 +18,11 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NO_LINKS = frozenset(
     {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
 )
+# The most that a rename waits for other programs: virus scanners, indexers and programs that
+# synchronise folders open what was just written, and Windows renames neither an open file nor a
+# folder with one in it. What is large takes them longer, and took long to make.
+_PATIENCE_S, LONG_PATIENCE_S = 2.0, 15.0
+_SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.01, 0.5
 
 
 def sync_file(descriptor: int) -> None:
@@ -88,13 +94,13 @@ def replace_file(path: Path, content: bytes, *, durable: bool = False) -> None:
             sync_folder(path.parent)
 
 
-def put_in_place(part: Path, path: Path) -> None:
+def put_in_place(part: Path, path: Path, patience_s: float | None = None) -> None:
     """Give a file its final name. A folder of that name, which we never make, is moved aside.
 
-    Raises OSError.
+    `patience_s` is how long other programs may hold the file; a while by default. Raises OSError.
     """
     try:
-        part.replace(path)
+        _rename(part.replace, path, patience_s)
     except OSError:
         if not path.is_dir():
             raise
@@ -102,10 +108,15 @@ def put_in_place(part: Path, path: Path) -> None:
         part.replace(path)
 
 
-def rename_without_overwrite(temporary: Path, final: Path) -> None:
+def rename_folder(folder: Path, final: Path) -> None:
+    """Give a new folder its final name, which is free. Raises OSError."""
+    _rename(folder.rename, final, LONG_PATIENCE_S)
+
+
+def rename_without_overwrite(temporary: Path, final: Path, patience_s: float | None = None) -> None:
     """Rename a file in one step. Raises FileExistsError if the name is taken; OSError."""
     if sys.platform == "win32":
-        temporary.rename(final)  # refuses an existing name there
+        _rename(temporary.rename, final, patience_s)  # refuses an existing name there
         return
     try:
         os.link(temporary, final)
@@ -129,3 +140,20 @@ def rename_to_free(temporary: Path, names: Iterable[str]) -> Path:
             rename_without_overwrite(temporary, temporary.with_name(name))
             return temporary.with_name(name)
     raise AssertionError("the names have no end")
+
+
+def _rename(rename: Callable[[Path], object], final: Path, patience_s: float | None) -> None:
+    """Rename to `final`; wait while another program holds what is renamed. Raises OSError."""
+    end = time.monotonic() + (_PATIENCE_S if patience_s is None else patience_s)
+    wait_s = _SHORTEST_WAIT_S
+    while True:
+        try:
+            rename(final)
+        except PermissionError:
+            # Windows also says so of a folder in the place of a file.
+            if time.monotonic() > end or final.is_dir():
+                raise
+            time.sleep(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+        else:
+            return

@@ -9,6 +9,7 @@ from hypothesis import settings
 from PySide6.QtWidgets import QApplication
 
 from tests import ended, events, swiftshader
+from tests.windows_files import WindowsFiles
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Test processes that run side by side share the cores: a runtime's threads spin while they wait for
@@ -43,6 +44,12 @@ def pytest_collection() -> Generator[None, object, object]:
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> events.Bot:
     """pytest-qt's bot, as ours."""
     return events.Bot(request)
+
+
+@pytest.fixture
+def windows_files(monkeypatch: pytest.MonkeyPatch) -> WindowsFiles:
+    """Refuse to rename and to delete files that this process has open, as Windows does."""
+    return WindowsFiles(monkeypatch)
 
 
 def pytest_runtest_logfinish() -> None:

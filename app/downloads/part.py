@@ -11,7 +11,7 @@ import msgspec
 
 from app.downloads.connection import Stopped
 from app.downloads.source import Source
-from engine.durable import put_in_place, sync_file, sync_folder
+from engine.durable import LONG_PATIENCE_S, put_in_place, sync_file, sync_folder
 from engine.regular_file import NONBLOCKING, open_regular
 from engine.untrusted_json import JsonError, read_json
 
@@ -100,7 +100,7 @@ class Part:
         sync_file(self._file.fileno())
         self._file.close()
         final = self._folder / self._source.file_name
-        put_in_place(self.path, final)
+        put_in_place(self.path, final, LONG_PATIENCE_S)
         sync_folder(self._folder)
         self._note_path.unlink(missing_ok=True)
         return final

@@ -17,7 +17,7 @@ import msgspec
 from app.downloads.source import Source
 from app.packs.errors import in_use_elsewhere, not_installed, nothing_before, store_errors
 from app.packs.wheels import InstalledFile
-from engine.durable import replace_file, sync_folder
+from engine.durable import rename_folder, replace_file, sync_folder
 from engine.file_lock import FileLock
 from engine.packs import FORMAT, LIST, SITE, STATE
 from engine.regular_file import read_when_free
@@ -165,7 +165,7 @@ class PackStore:
         """Give a finished folder its name, in the place of a damaged one. Raises OSError."""
         if (self.folder / name).exists():
             self.discard(name)
-        staging.rename(self.folder / name)
+        rename_folder(staging, self.folder / name)
         sync_folder(self.folder)
 
     def discard(self, name: str) -> None:

@@ -4,12 +4,14 @@ import shutil
 import time
 from pathlib import Path
 
+from engine.durable import put_in_place
+
 
 def put_aside(path: Path, why: str) -> Path | None:
     """Rename a file to keep it; return its new path, or None if that fails."""
     aside = _aside(path, why)
     try:
-        path.replace(aside)
+        put_in_place(path, aside)
     except OSError:
         return None
     return aside

@@ -25,7 +25,7 @@ from app.updates.wholeness import InstalledFiles, damage_of
 from app.versions.state import change_state
 from app.versions.trees import FACTS, LIST, TREE, Tree, read_tree, version_folder
 from engine.api.sentences import sentence
-from engine.durable import FULL, replace_file, sync_folder
+from engine.durable import FULL, rename_folder, replace_file, sync_folder
 from engine.file_lock import FileLock
 from safelight_launcher import clean_environment
 
@@ -97,7 +97,7 @@ def install_archive(
         _require_version(tree, offer.version)
         listed = InstalledFiles(files=unpacked.files, links=unpacked.links, sha256=offer.sha256)
         replace_file(staging / LIST, msgspec.json.encode(listed), durable=True)
-        staging.rename(final)
+        rename_folder(staging, final)
     except ArchiveError as error:
         raise UpdateError(
             UpdateCode.BAD_ARCHIVE,

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
+from engine.durable import rename_folder
+
 # Lists of jobs and of downloads are left out: what was waiting then may have been done since.
 _NAMES = (
     *("session.json", "checkpoints.json", "loras.json", "updates.json", "settings.toml"),
@@ -28,7 +30,7 @@ def keep_files(place: Path, version: str) -> None:
         for name in _NAMES:
             with suppress(FileNotFoundError):
                 shutil.copy2(place / name, staging / name)
-        staging.rename(folder)
+        rename_folder(staging, folder)
     shutil.rmtree(staging, ignore_errors=True)
 
 

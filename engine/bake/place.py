@@ -9,7 +9,12 @@ from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.bake.writing import no_room, not_writable
-from engine.durable import rename_without_overwrite
+from engine.durable import (
+    LONG_PATIENCE_S,
+    put_in_place,
+    rename_folder,
+    rename_without_overwrite,
+)
 from engine.errors import EngineError
 from engine.file_paths import is_folder
 
@@ -42,12 +47,12 @@ def publish(part: Path, target: Path, *, replace: bool) -> None:
     """Give a whole file or folder its name in one step. Raises EngineError and OSError."""
     try:
         if replace:
-            part.replace(target)
+            put_in_place(part, target, LONG_PATIENCE_S)
         elif part.is_dir():
             # Fails if there is anything but an empty folder.
-            part.rename(target)
+            rename_folder(part, target)
         else:
-            rename_without_overwrite(part, target)
+            rename_without_overwrite(part, target, LONG_PATIENCE_S)
     except (FileExistsError, NotADirectoryError):
         raise _taken(target, sentence("exists already")) from None
 

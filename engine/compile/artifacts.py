@@ -26,7 +26,7 @@ from engine.compile.manifest import (
     write_manifest,
 )
 from engine.compile.shapes import Sizes, covers
-from engine.durable import sync_folder
+from engine.durable import rename_folder, sync_folder
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
 from engine.scratch_folder import ScratchFolder
@@ -225,7 +225,7 @@ class ArtifactStore:
             if target.exists():  # damaged: it is open elsewhere, or has no manifest
                 gone = target.rename(unfinished(target))
                 delete(gone)
-            part.rename(target)
+            rename_folder(part, target)
             sync_folder(target.parent)
         except OSError as error:
             delete(part)

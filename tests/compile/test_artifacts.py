@@ -38,6 +38,7 @@ from engine.errors import EngineError
 from engine.file_lock import FileLock
 from tests import damages
 from tests.compile.compiling import Bench, network, run, write_weights
+from tests.windows_files import Scanner, WindowsFiles
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
 
@@ -243,6 +244,23 @@ def test_files_that_a_runtime_adds_later_do_no_harm(bench: Bench) -> None:
     bench.numbers()
     (artifact,) = bench.artifacts()
     (artifact / "kernels.cache").write_bytes(b"of this card")
+    bench.numbers()
+    assert bench.compiles == 1
+
+
+def test_an_artifact_that_a_scanner_looks_into_is_kept(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, windows_files: WindowsFiles
+) -> None:
+    keep_files = manifest.keep_files
+
+    def scanned(folder: Path) -> tuple[manifest.KeptFile, ...]:
+        found = keep_files(folder)
+        Scanner(folder / found[0].path, 3, monkeypatch)
+        return found
+
+    monkeypatch.setattr("engine.compile.artifacts.keep_files", scanned)
+    bench.numbers()
+    assert len(windows_files.refused) == 3
     bench.numbers()
     assert bench.compiles == 1
 

@@ -9,8 +9,10 @@ from app.packs.installation import Wishes
 from app.packs.store import PackStore
 from engine.errors import EngineError
 from engine.file_lock import FileLock
+from engine.packs import LIST
 from tests.app.held_file import Held
 from tests.app.packs.made import a_pack, installation, names_in, state_of
+from tests.windows_files import Scanner, WindowsFiles
 
 
 @pytest.fixture
@@ -119,6 +121,18 @@ def test_packs_stay_where_the_state_is_held_for_a_moment(
     installed(store, tmp_path / "wheels", name="other")
     assert store.active() == {"tiny": "tiny-1.0", "other": "other-1.0"}
     assert names_in(store.folder) == {"tiny-1.0", "other-1.0"}
+
+
+def test_a_new_pack_that_a_scanner_looks_into_is_installed(
+    store: PackStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, windows_files: WindowsFiles
+) -> None:
+    def scanned(folder: Path) -> None:
+        Scanner(folder / LIST, 3, monkeypatch)
+
+    monkeypatch.setattr("app.packs.installation.sync_tree", scanned)
+    name = installed(store, tmp_path / "wheels")
+    assert names_in(store.folder) == {name}
+    assert len(windows_files.refused) == 3
 
 
 def test_a_folder_without_its_list_is_no_pack(store: PackStore, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from app.updates.places import PLACE_VARIABLE
 from app.updates.removal import hold
 from app.updates.running import RunningVersion
 from app.updates.signatures import KEYS_VARIABLE
+from app.updates.unpacking import Unpacked
 from app.updates.updates import Updates
 from app.updates.wholeness import damage_of
 from app.versions.state import GOOD, TRIAL, change_state
@@ -27,6 +28,7 @@ from installers.update_manifest import public_key
 from tests.app.updates.publishing import Publisher, install, updates_of
 from tests.app.updates.resigned import with_content
 from tests.app.updates.trees import CRASHES, FAILS, NEW, NEWER, OLD, Home, make_tree, pack
+from tests.windows_files import Scanner, WindowsFiles
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the launchers are scripts")
 
@@ -94,6 +96,29 @@ def test_an_installed_version_is_whole_and_on_trial(
     assert leftovers(home) == {NEW}
     assert updates.next_version == NEW
     assert updates.check() is None
+
+
+def test_a_new_version_that_a_scanner_looks_into_is_installed(
+    home: Home,
+    publisher: Publisher,
+    updates: Updates,
+    monkeypatch: pytest.MonkeyPatch,
+    windows_files: WindowsFiles,
+) -> None:
+    publisher.publish(NEW)
+    unpack = installation.unpack
+
+    def scanned(
+        archive: Path, folder: Path, most_bytes: int, cancelled: Callable[[], bool]
+    ) -> Unpacked:
+        unpacked = unpack(archive, folder, most_bytes, cancelled)
+        Scanner(folder / next(iter(unpacked.files)), 3, monkeypatch)
+        return unpacked
+
+    monkeypatch.setattr(installation, "unpack", scanned)
+    assert install(updates) == NEW
+    assert len(windows_files.refused) == 3
+    assert damage_of(home.versions / NEW) == []
 
 
 def test_progress_is_told_in_bytes(publisher: Publisher, updates: Updates) -> None:
