@@ -98,18 +98,21 @@ class Journal(Generic[Entry]):
         """
         try:
             with open_when_free(self.path) as file:
-                header = _header(file.readline(_MAX_LINE_BYTES))
-                if header is not None and header.journal > VERSION:
-                    return JournalContent((), self._newer(put_aside(self.path, "newer")))
-                if header is not None and header.kind not in ("", self.kind.name):
-                    return JournalContent((), self._foreign(put_aside(self.path, "foreign")))
+                header = _header(file.readline(_MAX_LINE_BYTES)) or _Header(journal=VERSION)
+                is_newer = header.journal > VERSION
+                is_ours = header.kind in ("", self.kind.name)
                 file.seek(0)
-                entries, damaged = _read_lines(file, self.kind.decoder)
+                found = _read_lines(file, self.kind.decoder) if is_ours and not is_newer else None
         except (FileNotFoundError, NotADirectoryError):
             return JournalContent(())
         except OSError as error:
             aside = put_aside(self.path, "unreadable")
             return JournalContent((), self._unreadable(aside, error))
+        # Windows renames no open file.
+        if found is None:
+            aside = put_aside(self.path, "newer" if is_newer else "foreign")
+            return JournalContent((), self._newer(aside) if is_newer else self._foreign(aside))
+        entries, damaged = found
         problem = self._damaged(damaged, copy_aside(self.path, "damaged")) if damaged else None
         return JournalContent(tuple(entries), problem)
 

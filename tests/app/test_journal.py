@@ -18,6 +18,9 @@ from engine.api.request import GenerateRequest
 from engine.api.sentences import Sentence
 from engine.api.values import ErrorCode, ErrorInfo
 
+# Files that are put aside are put aside on Windows, too.
+pytestmark = pytest.mark.usefixtures("windows_files")
+
 REQUEST = GenerateRequest(prompt="ein Häuschen 🏠\n\0")
 ENTRIES: tuple[Entry, ...] = (
     Submitted(jobs=("a", "b"), seeds=(1, 2), request=REQUEST, folder="o"),
