@@ -65,9 +65,11 @@ if sys.platform == "win32":
 
     def _lock(descriptor: int, *, shared: bool) -> None:
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        numbers = (wintypes.DWORD,) * 4
+        kernel.LockFileEx.argtypes = (wintypes.HANDLE, *numbers, ctypes.c_void_p)
         flags = _FAIL_IMMEDIATELY | (0 if shared else _EXCLUSIVE)
         place = _Overlapped(offset=_PLACE & 0xFFFFFFFF, offset_high=_PLACE >> 32)
-        handle = wintypes.HANDLE(msvcrt.get_osfhandle(descriptor))
+        handle = msvcrt.get_osfhandle(descriptor)
         if not kernel.LockFileEx(handle, flags, 0, 1, 0, ctypes.byref(place)):
             number = ctypes.get_last_error()
             if number in (_ERROR_LOCK_VIOLATION, _ERROR_IO_PENDING):

@@ -26,14 +26,33 @@ def take_stdio() -> Pipes:
         # Newer interpreters may have opened the program itself there.
         os.dup2(null, _STDERR)
     pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
-    if sys.platform == "win32":
-        import msvcrt
-
-        for descriptor in (pipes.commands, pipes.events):
-            msvcrt.setmode(descriptor, os.O_BINARY)
     os.dup2(null, _STDIN)
     os.dup2(_STDERR, _STDOUT)
+    if sys.platform == "win32":
+        _settle(pipes)
     sys.stdout = sys.stderr  # with its buffering: what is printed is seen, however this ends
     if null > _STDERR:
         os.close(null)
     return pipes
+
+
+if sys.platform == "win32":
+    import ctypes
+    import msvcrt
+    from ctypes import wintypes
+
+    # winbase.h.
+    _STD_INPUT_HANDLE, _STD_OUTPUT_HANDLE = -10, -11
+
+    def _settle(pipes: Pipes) -> None:
+        """Have the pipes take bytes as they are, and Windows know the new stdin and stdout.
+
+        The C library tells Windows of new ones in console programs alone, and ours has none. What
+        asks Windows would get the closed handles, whose numbers the next files have.
+        """
+        for descriptor in (pipes.commands, pipes.events):
+            msvcrt.setmode(descriptor, os.O_BINARY)
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.SetStdHandle.argtypes = (wintypes.DWORD, wintypes.HANDLE)
+        kernel.SetStdHandle(_STD_INPUT_HANDLE, msvcrt.get_osfhandle(_STDIN))
+        kernel.SetStdHandle(_STD_OUTPUT_HANDLE, msvcrt.get_osfhandle(_STDOUT))

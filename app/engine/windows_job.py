@@ -56,13 +56,10 @@ if sys.platform == "win32":
 
         def __init__(self) -> None:
             """Create the job. Raises OSError."""
-            self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-            self._kernel.CreateJobObjectW.restype = wintypes.HANDLE
-            self._kernel.OpenProcess.restype = wintypes.HANDLE
-            job = self._kernel.CreateJobObjectW(None, None)
-            if not job:
+            self._kernel = _kernel()
+            self._job = self._kernel.CreateJobObjectW(None, None)
+            if not self._job:
                 raise ctypes.WinError(ctypes.get_last_error())
-            self._job = wintypes.HANDLE(job)
             limits = _ExtendedLimits()
             limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
             size = ctypes.sizeof(limits)
@@ -75,9 +72,21 @@ if sys.platform == "win32":
             process = self._kernel.OpenProcess(_PROCESS_TERMINATE_AND_SET_QUOTA, False, pid)
             if not process:
                 raise ctypes.WinError(ctypes.get_last_error())
-            handle = wintypes.HANDLE(process)
             try:
-                if not self._kernel.AssignProcessToJobObject(self._job, handle):
+                if not self._kernel.AssignProcessToJobObject(self._job, process):
                     raise ctypes.WinError(ctypes.get_last_error())
             finally:
-                self._kernel.CloseHandle(handle)
+                self._kernel.CloseHandle(process)
+
+    def _kernel() -> ctypes.WinDLL:
+        """Return Windows' library, with the types of the functions above."""
+        handle, number = wintypes.HANDLE, wintypes.DWORD
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.CreateJobObjectW.argtypes = (ctypes.c_void_p, wintypes.LPCWSTR)
+        kernel.CreateJobObjectW.restype = handle
+        kernel.SetInformationJobObject.argtypes = (handle, ctypes.c_int, ctypes.c_void_p, number)
+        kernel.OpenProcess.argtypes = (number, wintypes.BOOL, number)
+        kernel.OpenProcess.restype = handle
+        kernel.AssignProcessToJobObject.argtypes = (handle, handle)
+        kernel.CloseHandle.argtypes = (handle,)
+        return kernel

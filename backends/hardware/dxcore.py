@@ -63,6 +63,7 @@ def read_dxcore() -> tuple[DxcoreAdapter, ...] | None:
     except OSError:
         return None
     factory = _Pointer()
+    library.DXCoreCreateAdapterFactory.argtypes = (_Pointer, _Pointer)
     status = library.DXCoreCreateAdapterFactory(_guid(_FACTORY), ctypes.byref(factory))
     if status < 0 or not factory.value:
         return None
