@@ -5,7 +5,6 @@ Nothing here blocks but `wait_until_stopped`, which is for the end of the app.
 
 import logging
 import os
-import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from engine.api.messages import (
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import WireError
+from engine.child_python import python_command
 from engine.errors import EngineError
 
 _log = logging.getLogger(__name__)
@@ -76,8 +76,8 @@ class Supervision:
 
 def engine_command(packs: Path) -> EngineCommand:
     """Return the command that starts this installation's engine in Python's isolated mode."""
-    arguments = ("-I", "-m", "engine", "--parent", str(os.getpid()))
-    return EngineCommand(sys.executable, arguments, str(packs))
+    program, *arguments = python_command("-m", "engine", "--parent", str(os.getpid()))
+    return EngineCommand(program, tuple(arguments), str(packs))
 
 
 class EngineProcess(QObject):

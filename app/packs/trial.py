@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -11,6 +10,7 @@ import msgspec
 
 from app.packs.store import Installed
 from engine.api.machine import PackVerdict
+from engine.child_python import python_command
 from engine.packs import FOLDER, ON_TRIAL
 
 _LOOK_S = 0.1
@@ -42,7 +42,7 @@ def try_pack(
     """Import the pack's modules and run its backends in processes of their own."""
     backends = (f"--backend={backend}" for backend in pack.backends)
     command = (
-        *(sys.executable, "-I", "-m", "engine.devices.pack_trial", "--parent", str(os.getpid())),
+        *python_command("-m", "engine.devices.pack_trial", "--parent", str(os.getpid())),
         *(f"--import={module}" for module in imports),
         *backends,
         *(("--onnxruntime",) if pack.replaces_onnxruntime else ()),

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from engine.checkpoints.full_hash import FullHash
 from engine.checkpoints.index import FileState, Stamp
 from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
+from engine.child_python import python_command
 
 _log = logging.getLogger(__name__)
 
@@ -187,7 +188,8 @@ class BackgroundHash:
     def _hash(self, wish: Wish) -> FullHash | None:
         """Return the file's hashes; None if they cannot be computed or the file has changed."""
         flags = ["--tensors"] if wish.tensors else []
-        command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", *flags, wish.path]
+        module = "engine.checkpoints.full_hash"
+        command = python_command("-m", module, *flags, str(wish.path))
         last: list[str] = []
         try:
             with self._started(command) as process:
@@ -219,7 +221,7 @@ class BackgroundHash:
             self._leisurely.appendleft(wish)
             return True
 
-    def _started(self, command: "list[str | Path]") -> "subprocess.Popen[str]":
+    def _started(self, command: tuple[str, ...]) -> "subprocess.Popen[str]":
         """Start the process, which `close` and `holding` can kill. Raises OSError."""
         with self._changed:
             process = subprocess.Popen(

@@ -6,7 +6,6 @@ The graph is pickled: weights in files as references, others in full.
 import os
 import pickle
 import subprocess
-import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -26,6 +25,7 @@ from backends.base import (
     RunCancelled,
     ShapeProfile,
 )
+from engine.child_python import python_command
 from engine.compile.compile_process import Compiled, Order, Progressed, Refused, Word
 
 _DECODER: msgspec.json.Decoder[Word] = msgspec.json.Decoder(Word)
@@ -70,10 +70,10 @@ def compile_in_child(
 @contextmanager
 def _child(printed: IO[bytes]) -> Generator[subprocess.Popen[bytes]]:
     """Start the child process, and kill it at the end of the block."""
-    command = [sys.executable, "-I", "-m", "engine.compile.compile_process"]
+    module = "engine.compile.compile_process"
     try:
         child = subprocess.Popen(
-            [*command, "--parent", str(os.getpid())],
+            python_command("-m", module, "--parent", str(os.getpid())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=printed,

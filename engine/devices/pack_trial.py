@@ -8,7 +8,6 @@ It prints a `PackVerdict` as JSON.
 import argparse
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from backends.registry import BackendReference, find
 from engine.api.machine import PackVerdict
 from engine.api.runtime_titles import runtime_title
 from engine.cancel import CancelToken
+from engine.child_python import python_command
 from engine.devices.trials import TrialLimits, Trials, child_failure
 from engine.devices.verdicts import BackendReport
 from engine.packs import ON_TRIAL, use_packs
@@ -106,7 +106,7 @@ def _import_problem(module: str) -> str:
     """Import a module in a process of its own; return its failure as a sentence, or nothing."""
     try:
         done = subprocess.run(
-            (sys.executable, "-I", "-c", _IMPORT, module),
+            python_command("-c", _IMPORT, module),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_IMPORT_S,

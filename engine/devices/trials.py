@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import msgspec
 from backends import hardware
 from backends.base import Cancellation
 from backends.registry import BackendReference
+from engine.child_python import python_command
 from engine.devices.trial_messages import (
     AllReported,
     DevicesFound,
@@ -54,7 +54,7 @@ class Trials:
 
     def __init__(self, limits: TrialLimits, command: tuple[str, ...] | None = None) -> None:
         self._limits = limits
-        self._command = command or (sys.executable, "-I", "-m", "engine.devices.trial_process")
+        self._command = command or python_command("-m", "engine.devices.trial_process")
 
     def list_devices(
         self, reference: BackendReference, fingerprint: str, cancel: Cancellation

@@ -18,6 +18,7 @@ from backends.cpu import CpuBackend
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
+from engine.child_python import python_command
 from engine.compile.compiler import Compiler
 from engine.durable import replace_file
 from engine.errors import Cancelled, EngineError
@@ -70,7 +71,7 @@ class OnnxTrials:
 def _status(path: Path, width: int, height: int, cancel: Cancellation) -> int:
     """Return the exit status of a trial; -1 for one that takes too long."""
     given = os.getpid(), path.absolute(), width, height
-    command = [sys.executable, "-I", "-m", __name__, *map(str, given)]
+    command = python_command("-m", __name__, *map(str, given))
     quiet = subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
     try:
