@@ -15,6 +15,7 @@ from app.downloads.requests import Asker, Setback
 from app.downloads.room import disk_problem, require_room
 from app.downloads.source import Source
 from app.downloads.terms import USUAL_TERMS, Terms
+from engine.awake import staying_awake
 from engine.file_lock import FileLock
 
 # So often a file is begun anew at one address, because what had arrived was not of it.
@@ -47,7 +48,8 @@ def fetch(
                 discard(source, folder)
                 on_progress(source.size)
                 return folder / source.file_name
-            return _Fetch(source, folder, terms, on_progress, cancelled).run()
+            with staying_awake():
+                return _Fetch(source, folder, terms, on_progress, cancelled).run()
     except Stopped:
         problem = DownloadProblem(code=DownloadCode.CANCELLED, file=source.file_name)
         raise DownloadError(problem) from None

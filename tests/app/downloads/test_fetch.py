@@ -65,6 +65,16 @@ def test_progress_counts_the_bytes_that_are_here(server: FaultyServer, tmp_path:
     assert (counts[0], counts[-1]) == (0, SIZE)
 
 
+def test_the_computer_stays_awake_while_a_file_comes(
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr("engine.awake._set_state", told.append)
+    counts: list[int] = []
+    get(source_of(server.url), tmp_path, on_progress=lambda _: counts.append(len(told)))
+    assert (set(counts), len(told)) == ({1}, 2)
+
+
 def test_an_empty_file_needs_no_server(server: FaultyServer, tmp_path: Path) -> None:
     assert get(source_of(server.url, b""), tmp_path) == b""
     assert server.asked == []
