@@ -122,6 +122,7 @@ class SingleInstance(QObject):
         if len(content) > _MAX_BYTES:
             content = msgspec.json.encode(Opening(paths=(), token=opening.token))
         message = self._messages / f"{uuid4().hex}.json"
+        _let_come_forward(self._lock.getLockInfo()[0])
         try:
             _make_private(self._messages)
             replace_file(message, content)
@@ -149,6 +150,20 @@ class SingleInstance(QObject):
                     if token := _sane_token(opening.token):
                         os.environ[_TOKEN] = token
                     self.opened.emit(opening.paths)
+
+
+def _let_come_forward(process: int) -> None:
+    """Let the first instance bring its window to the front, which Windows grants to few.
+
+    This process may, as a person has just started it; else the window's button would only blink.
+    """
+    if sys.platform == "win32":
+        import ctypes
+        from ctypes import wintypes
+
+        user = ctypes.WinDLL("user32")
+        user.AllowSetForegroundWindow.argtypes = (wintypes.DWORD,)
+        user.AllowSetForegroundWindow(process)
 
 
 def _make_private(folder: Path) -> None:

@@ -111,6 +111,14 @@ def test_the_leave_to_come_to_the_front_is_handed_over_with_the_start(
         monkeypatch.delenv("XDG_ACTIVATION_TOKEN")
         other_start(tmp_path / "state")
     assert "XDG_ACTIVATION_TOKEN" not in os.environ
+@pytest.mark.usefixtures("impatient")
+def test_a_second_start_lets_the_first_bring_its_window_to_the_front(
+    first: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[int] = []
+    monkeypatch.setattr("app.single_instance._let_come_forward", allowed.append)
+    SingleInstance(tmp_path / "state").claim()
+    assert allowed == [os.getpid()]
 
 
 def test_another_folder_is_another_safelight(first: SingleInstance, tmp_path: Path) -> None:
