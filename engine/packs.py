@@ -69,16 +69,26 @@ def this_system() -> str:
 
 
 def this_machine() -> str:
-    """Return the processor's architecture as packs name it: "x86_64" or "arm64"."""
-    name = platform.machine().lower()
+    """Return the architecture that this Python is built for, as packs name it, as "x86_64".
+
+    On Windows `platform` asks a service, which may take seconds, and which says "ARM64" where such
+    a processor runs a Python for x86-64.
+    """
+    if sys.platform == "win32":
+        import sysconfig
+
+        name = sysconfig.get_platform().removeprefix("win-")
+    else:
+        name = platform.machine().lower()
     return {"amd64": "x86_64", "aarch64": "arm64"}.get(name, name)
 
 
 def use_packs() -> PacksInUse:
     """Put the active packs' folders first on `sys.path`; a pack that is broken is left out.
 
-    Nothing happens where SAFELIGHT_PACKS is not set. A second call changes nothing. Never raises.
+    No pack is used where SAFELIGHT_PACKS is not set. A second call changes nothing. Never raises.
     """
+    _name_files_in_utf8()
     root = os.environ.get(FOLDER)
     if not root:
         return PacksInUse()
@@ -184,3 +194,16 @@ def _search(pack: PackInUse) -> None:
     sys.path.insert(0, folder)
     if sys.platform == "win32":
         _dll_folders.extend(map(os.add_dll_directory, sorted(map(str, pack.dll_folders))))
+
+
+def _name_files_in_utf8() -> None:
+    """Have Windows' C library take names of files in UTF-8, as we give them to runtimes.
+
+    TensorRT-RTX's plug-in opens them with `std::fstream`, for which they were in the system's old
+    encoding: it found no folder of a person whose name has other letters.
+    """
+    if sys.platform == "win32":
+        import locale
+
+        with suppress(locale.Error):
+            locale.setlocale(locale.LC_CTYPE, ".UTF8")

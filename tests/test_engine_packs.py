@@ -1,9 +1,12 @@
 """Active packs come first where Python looks, in each process that computes; broken ones do not."""
 
 import json
+import locale
 import os
+import platform
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -244,3 +247,28 @@ def test_compiled_networks_depend_on_the_onnx_runtime_in_use(root: Path) -> None
     activate(root, "ort-1.0")
     assert without.startswith("onnxruntime 1.")
     assert run_python(code) == "onnxruntime-gpu 1.0"
+
+
+def test_runtimes_on_windows_name_files_in_utf_8(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, str]] = []
+
+    def tell(category: int, name: str) -> None:
+        told.append((category, name))
+
+    monkeypatch.setattr(locale, "setlocale", tell)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delenv(packs.FOLDER)
+    assert use_packs() == PacksInUse()
+    assert told == [(locale.LC_CTYPE, ".UTF8")]
+
+
+def test_the_machine_of_packs_is_that_of_this_python_on_windows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A Python for x86-64 runs on ARM64, too, and uses packs for x86-64."""
+    monkeypatch.setattr(platform, "machine", lambda: "ARM64")
+    monkeypatch.setattr(sysconfig, "get_platform", lambda: "win-amd64")
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert packs.this_machine() == "x86_64"

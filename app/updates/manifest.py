@@ -1,6 +1,5 @@
 """The list of updates: a channel's versions, and where their archives are."""
 
-import platform
 import sys
 from datetime import date
 from typing import Annotated
@@ -27,7 +26,7 @@ Day = Annotated[str, msgspec.Meta(pattern=_DATE)]
 class Archive(msgspec.Struct, frozen=True, kw_only=True):
     """A version's tree for one system, packed: `size` is the file's, `disk_bytes` the tree's.
 
-    `system` is that of `sys.platform`, `machine` that of `machine_name`. `urls` are web addresses,
+    `system` is that of `sys.platform`, `machine` that of `this_machine`. `urls` are web addresses,
     or names beside the list.
     """
 
@@ -124,12 +123,6 @@ def best_release(
         if (archive.system, archive.machine) == (system, machine)
     ]
     return max(fitting, key=lambda found: order_of(found[0].version), default=None)
-
-
-def machine_name() -> str:
-    """Return this machine's processor architecture, called the same on each system."""
-    name = platform.machine().lower()
-    return {"amd64": "x86_64", "aarch64": "arm64"}.get(name, name)
 
 
 def system_name() -> str:

@@ -23,7 +23,6 @@ from app.updates.manifest import (
     Archive,
     Release,
     best_release,
-    machine_name,
     read_list,
     require_current,
     system_name,
@@ -37,6 +36,7 @@ from app.versions.names import is_newer
 from app.versions.state import GONE_BACK, VersionsState, change_state, read_state
 from app.versions.trees import INSTALLED_AT, Tree, is_beside, read_tree, tree_folder
 from engine.api.sentences import sentence
+from engine.packs import this_machine
 
 CHANNEL = "stable"
 _DOWNLOADS = ".downloads"
@@ -129,7 +129,7 @@ class Updates:
         require_current(read, CHANNEL, seen, datetime.now(UTC).date())
         with disk_errors(self._state):
             memory.keep_check(self._state, self.place, read.sequence)
-        best = best_release(read, tree.version, system_name(), machine_name())
+        best = best_release(read, tree.version, system_name(), this_machine())
         if best is None or best[0].version == self.next_version:
             return None
         return self._offer(*best)
