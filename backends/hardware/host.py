@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from backends.base import MemoryInfo
+from backends.hardware import registry
 
 _CGROUP = Path("/sys/fs/cgroup")
 _KEPT_FILES = ("active_file", "inactive_file")
@@ -17,6 +18,8 @@ _PROCESSORS = Path("/sys/devices/system/cpu")
 
 def cpu_name() -> str:
     """Return the processor's marketing name, or its architecture if the name is unknown."""
+    if sys.platform == "win32":
+        return registry.read_processor() or platform.machine()
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
             if line.startswith("model name"):
@@ -157,6 +160,8 @@ class _MemoryStatus(ctypes.Structure):
 
 def _windows_memory() -> MemoryInfo:
     status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
-    kernel32 = ctypes.CDLL("kernel32")
-    kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+    if sys.platform == "win32":
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GlobalMemoryStatusEx.argtypes = (ctypes.c_void_p,)
+        kernel.GlobalMemoryStatusEx(ctypes.byref(status))
     return MemoryInfo(total=status.total, free=status.available, integrated=True)

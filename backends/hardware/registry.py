@@ -1,6 +1,6 @@
-"""Display drivers in Windows' registry: names, versions, memory sizes over 4 GB.
+"""Windows' registry: drivers of displays, with memory sizes over 4 GB; the processor's name.
 
-Entries stay after a card is removed, so they describe adapters but do not prove them.
+Entries of drivers stay after a card is removed, so they describe adapters but do not prove them.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Any
 from backends.hardware.adapter import PciId
 
 CLASS_KEY = r"SYSTEM\CurrentControlSet\Control\Class\{4d36e968-e325-11ce-bfc1-08002be10318}"
+_PROCESSOR_KEY = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
 _MOST_ENTRIES = 256
 _PCI = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", re.ASCII | re.IGNORECASE)
 _VALUES = (
@@ -43,6 +44,19 @@ def read_registry() -> tuple[RegistryEntry, ...]:
     if sys.platform != "win32":
         return ()
     return tuple(parse_entry(values) for values in _read_class())
+
+
+def read_processor() -> str:
+    """Return the marketing name of this machine's processor; empty if there is no registry."""
+    if sys.platform != "win32":
+        return ""
+    import winreg
+
+    try:
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, _PROCESSOR_KEY) as key:
+            return _string(winreg.QueryValueEx(key, "ProcessorNameString")[0])
+    except OSError:
+        return ""
 
 
 def parse_entry(values: Mapping[str, Value]) -> RegistryEntry:
