@@ -37,8 +37,6 @@ _PHASE_LABELS = {
     Phase.SAVE: "Saving",
 }
 _BAR_WIDTH = 24
-# Moves to the beginning of the line and erases it.
-_CLEAR = "\r\x1b[2K"
 # Seconds between redraws while no progress is reported.
 _TICK_S = 0.5
 
@@ -110,16 +108,22 @@ class StatusLine:
         """Replace the shown text, cut to the terminal's width."""
         if self.is_shown and text != self._shown:
             self._shown = text
-            columns = shutil.get_terminal_size().columns
-            sys.stderr.write(f"{_CLEAR}{harmless(text)[: columns - 1]}")
-            sys.stderr.flush()
+            self._write(harmless(text))
 
     def clear(self) -> None:
         """Remove the line, whoever drew it, so that ordinary output can follow."""
         if self.is_shown:
             self._shown = ""
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        """Write a line over the one that is there, without its last column: it would wrap.
+
+        Spaces erase it, as the consoles of Windows show a code that does so as it is.
+        """
+        columns = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{' ' * columns}\r{text[:columns]}")
+        sys.stderr.flush()
 
 
 def bar(fraction: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.cli import run
-from app.cli.terminal import ByteBar, TerminalReporter, rounded
+from app.cli.terminal import ByteBar, StatusLine, TerminalReporter, rounded
 from engine.api.values import Phase
 from engine.pipeline.forecast import PhaseEstimate
 
@@ -25,8 +25,7 @@ class Screen:
     def line(self) -> str:
         """The line that was drawn last."""
         self.reporter.draw()
-        drawn = self._capsys.readouterr().err.split("\r\x1b[2K")
-        return drawn[-1]
+        return self._capsys.readouterr().err.rpartition("\r")[2]
 
 
 @pytest.fixture
@@ -144,6 +143,32 @@ def test_a_preview_that_cannot_be_written_is_told_once(
     assert not list(tmp_path.rglob("*.part"))
 
 
+def seen(written: str) -> str:
+    """The line on a console that knows no codes, as that of Windows may be."""
+    line, column = "", 0
+    for sign in written:
+        if sign == "\r":
+            column = 0
+            continue
+        line = line[:column] + sign + line[column + 1 :]
+        column += 1
+    return line.rstrip()
+
+
+def test_a_shorter_line_leaves_nothing_of_a_longer_one_on_any_console(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    line = StatusLine()
+    line.draw("Reading the model, which is a long one indeed")
+    line.draw("Saving")
+    drawn = capsys.readouterr().err
+    assert seen(drawn) == "Saving"
+    line.clear()
+    assert seen(drawn + capsys.readouterr().err) == ""
+
+
 def test_an_error_takes_the_place_of_a_bar(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,7 +179,9 @@ def test_an_error_takes_the_place_of_a_bar(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr("app.cli.models.list_checkpoints", interrupted)
     assert run(["models"]) == 1
-    assert capsys.readouterr().err.endswith("50 %\r\x1b[2Ksafelight: Cancelled.\n")
+    before, _, after = capsys.readouterr().err.rpartition("\r")
+    assert before.rstrip(" \r").endswith("50 %")
+    assert after == "safelight: Cancelled.\n"
 
 
 @pytest.mark.parametrize(
