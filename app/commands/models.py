@@ -1,5 +1,6 @@
 """Commands for the user's models: use them, move them to the trash, note, hash, folders."""
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -131,9 +132,18 @@ class ModelCommands(QObject):
             ErrorInfo(
                 ErrorCode.OUTPUT_NOT_WRITABLE,
                 self.tr("{name} could not be moved to the trash.").format(name=name),
-                self.tr("Delete it in the file manager; this folder may have no trash."),
+                self._why_not_trashed(),
             )
         )
+
+    def _why_not_trashed(self) -> str:
+        # Elsewhere a file that is mapped can be moved.
+        if sys.platform == "win32":
+            return self.tr(
+                "Pictures may have been made with it: Safelight lets go of a model five minutes"
+                " after the last one. Or this folder has no trash; then delete it in Explorer."
+            )
+        return self.tr("Delete it in the file manager; this folder may have no trash.")
 
     def _put_back(self, trashed: Trashed) -> Callable[[], None]:
         def put_back() -> None:

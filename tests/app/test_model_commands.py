@@ -1,5 +1,6 @@
 """Commands on a model of the list: use it, give it a part, trash it, note something."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -173,6 +174,17 @@ def test_a_model_that_cannot_be_moved_is_told_of(staged: Staged, tmp_path: Path)
     staged.session.model.trash(model(tmp_path / "gone", ModelKind.LORA))
     staged.wait(lambda: bool(staged.session.notices.notices))
     assert staged.session.notices.notices[-1].error is not None
+
+
+def test_on_windows_a_model_that_cannot_be_moved_may_be_in_use(
+    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    staged.session.model.trash(model(tmp_path / "gone", ModelKind.LORA))
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    error = staged.session.notices.notices[-1].error
+    assert error is not None
+    assert "five minutes" in error.hint
 
 
 def test_a_note_is_kept(staged: Staged, tmp_path: Path) -> None:

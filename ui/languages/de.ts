@@ -2602,6 +2602,10 @@
    <translation>Sie ist noch im Papierkorb des Systems.</translation>
   </message>
   <message>
+   <source>Pictures may have been made with it: Safelight lets go of a model five minutes after the last one. Or this folder has no trash; then delete it in Explorer.</source>
+   <translation>Vielleicht wurden Bilder damit gemacht: Safelight gibt ein Modell fünf Minuten nach dem letzten frei. Oder dieser Ordner hat keinen Papierkorb; dann im Explorer löschen.</translation>
+  </message>
+  <message>
    <source>The file could not be put back.</source>
    <translation>Die Datei konnte nicht zurückgelegt werden.</translation>
   </message>
