@@ -45,8 +45,9 @@ static int fail(const wchar_t *message, const wchar_t *detail)
 static int fail_missing(const wchar_t *name)
 {
     return fail(L"Safelight cannot start, because this file of it is missing or cannot be read:\n\n"
-                L"%ls\n\nAn antivirus program may have taken it away. Install Safelight again; your "
-                L"pictures, models and settings stay.", name);
+                L"%ls\n\nIf you opened Safelight inside of a .zip file, unpack all of that first. "
+                L"Else an antivirus program may have taken the file away: install Safelight again; "
+                L"your pictures, models and settings stay.", name);
 }
 
 static int fail_to_load(DWORD error)
