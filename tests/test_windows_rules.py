@@ -90,3 +90,17 @@ def test_no_file_is_made_by_tempfile_in_a_folder_that_may_not_be_written_to() ->
         and any(keyword.arg == "dir" for keyword in node.keywords)
     }
     assert found == set()
+
+
+def test_what_stays_in_use_of_a_temporary_folder_ends_nothing() -> None:
+    """A scanner, or a process that has just ended, may still hold one of its files."""
+    found = {
+        f"{name}:{node.lineno}"
+        for name, tree in _trees()
+        if not name.startswith("benchmarks")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("TemporaryDirectory")
+        and all(keyword.arg != "ignore_cleanup_errors" for keyword in node.keywords)
+    }
+    assert found == set()

@@ -150,7 +150,7 @@ def _verdicts(devices: list[DeviceOutput], choice: str) -> Iterator[CheckOutput]
 
 def _pictures(found: list[DeviceOutput], devices: Devices) -> Iterator[CheckOutput]:
     """Yield a check for each backend: a picture of few steps, compared with the cpu backend's."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         reference: np.ndarray | None = None
         for device in sorted(found, key=lambda device: device.backend != "cpu"):
             if not device.automatic:

@@ -57,7 +57,7 @@ def _verdict(imports: Sequence[str], backends: Sequence[BackendReference]) -> Pa
         if problem := _import_problem(module):
             return PackVerdict(works=False, sentence=problem)
     trials = Trials(TrialLimits.of_this_machine())
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         cancel = CancelToken()
         reports = [trials.run(backend, "", Path(folder), cancel) for backend in backends]
     return judged(reports)

@@ -90,7 +90,7 @@ def main() -> None:
     die_with_parent(int(parent))
     use_packs()
     backend = CpuBackend()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         compiler = Compiler(backend, backend.probe()[0], WorkingCopies(Path(folder)))
         try:
             network = LoadedOnnx(OnnxFile(Path(path)), compiler, CancelToken())
