@@ -1,5 +1,6 @@
 """Calls of Windows' own functions, and what came of them: only Windows can tell."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from backends import hardware
+from engine.checkpoints.index import Stamp
+from engine.lora.files_below import list_one
 from engine.packs import this_machine
 
 pytestmark = pytest.mark.skipif(sys.platform != "win32", reason="calls functions of Windows")
@@ -68,6 +71,16 @@ def test_native_runtimes_find_folders_with_any_letters(tmp_path: Path) -> None:
     folder = tmp_path / "Zoë 模型"
     assert said(Path(sys.executable), _FOLDER, str(folder)) == "0"
     assert folder.is_dir()
+
+
+def test_a_file_has_one_stamp_by_its_name_and_in_its_folders_list(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(b"weights")
+    listed = list_one(path)
+    assert listed is not None
+    assert listed.stamp == Stamp.of(path.stat())
+    with path.open("rb") as file:
+        assert listed.stamp == Stamp.of(os.fstat(file.fileno()))
 
 
 def test_the_processor_is_called_as_its_maker_does() -> None:

@@ -22,7 +22,7 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True):
 
     Times are in ns since 1970. `changed` is a value that programs cannot set, unlike the time of
     modification: the time of the last change of the file's inode, or on Windows, which keeps none,
-    the inode's number.
+    that of the file's creation. A folder's list tells it there, but no inode (`os.DirEntry.stat`).
     """
 
     size: int
@@ -32,7 +32,10 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True):
     @classmethod
     def of(cls, facts: os.stat_result) -> "Stamp":
         """Return the stamp in the results of `stat`."""
-        changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
+        changed = facts.st_ctime_ns
+        if sys.platform == "win32":
+            # Before Python 3.12 it has the other's name.
+            changed = getattr(facts, "st_birthtime_ns", changed)
         return cls(facts.st_size, facts.st_mtime_ns, changed)
 
     @property

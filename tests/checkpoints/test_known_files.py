@@ -1,6 +1,7 @@
 """Facts remembered of a file are believed as long as the file is unchanged, and no longer."""
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from engine.api.values import PredictionType
 from engine.checkpoints import known_files, safetensors
-from engine.checkpoints.index import FileState
+from engine.checkpoints.index import FileState, Stamp
 from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
 from engine.errors import EngineError
 from tests.checkpoints.files import write_sparse
@@ -248,3 +249,17 @@ def test_content_of_a_file_just_written_is_not_kept(path: Path) -> None:
     known.note_content(state_of(safetensors.read_index(path)), "parts")
     assert known.content(path) is None
     assert known.content(path.parent / "gone") is None
+
+
+def test_on_windows_a_file_has_one_stamp_by_its_name_and_in_its_folders_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list has no inodes there: `os.DirEntry.stat` sets three of its fields to zero."""
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(b"weights")
+    named = path.stat()
+    times = {name: getattr(named, name) for name in ("st_mtime_ns", "st_ctime_ns")}
+    listed = os.stat_result((named.st_mode, 0, 0, 0, *named[4:10]), times)
+    assert Stamp.of(listed) == Stamp.of(named)
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert Stamp.of(listed) == Stamp.of(named)
