@@ -90,7 +90,8 @@ class _Unread(msgspec.Struct, frozen=True, gc=False):
 class Scan:
     """One run over the roots, which gives way to searches.
 
-    `thorough` lists all folders, else those that changed.
+    `thorough` lists all folders, else those that changed: by their times, or as the system `told`.
+    On FAT and exFAT Windows leaves a folder's time as it is when a file is added.
     """
 
     def __init__(
@@ -102,9 +103,10 @@ class Scan:
         tell: Callable[[Step], None],
         *,
         thorough: bool,
+        told: frozenset[str] = frozenset(),
     ) -> None:
         self._index, self._marks, self._stop, self._tell = index, marks, stop, tell
-        self._precedence, self._thorough = precedence, thorough
+        self._precedence, self._thorough, self._told = precedence, thorough, told
         self._known: dict[str, _Known] = {}
         self._children: dict[str, list[str]] = {}
         self._visited: list[str] = []
@@ -158,20 +160,21 @@ class Scan:
         """Compare a folder with the index; return its subfolders, None if it is out of reach."""
         try:
             status = os.stat(folder)  # noqa: PTH116 (hundreds of folders)
-            known = self._known.get(folder)
-            if not self._thorough and known and known.listed_ns == status.st_mtime_ns:
+            known, device = self._known.get(folder), _device(status)
+            wanted = self._thorough or folder in self._told
+            if not wanted and known and known.listed_ns == status.st_mtime_ns:
                 self._visited.append(folder)
                 return self._children.get(folder, ())
             listing = list_folder(folder, self._precedence.give_way)
         except (OSError, ValueError):
             return None
-        if listing.is_empty and known is not None and known.device != status.st_dev:
+        if listing.is_empty and known is not None and known.device != device:
             return None  # the place where a drive was
         self._visited.append(folder)
         settled = self._is_settled(status.st_mtime_ns)
         listed_ns = status.st_mtime_ns if settled else 0
-        if known is None or (known.listed_ns, known.device) != (listed_ns, status.st_dev):
-            known = self._note(connection, folder, listed_ns, status.st_dev)
+        if known is None or (known.listed_ns, known.device) != (listed_ns, device):
+            known = self._note(connection, folder, listed_ns, device)
         self._compare(connection, folder, known.id, listing)
         return listing.subfolders
 
@@ -305,3 +308,8 @@ def _read(unread: _Unread) -> Read | None:
     except OSError:
         header, description = Header(trouble=Trouble.UNREADABLE), UNKNOWN
     return Read(unread.folder, unread.found, header, description)
+
+
+def _device(status: os.stat_result) -> int:
+    """Return the number of a file's disk with a sign, as SQLite keeps 64 bits; Windows has none."""
+    return (status.st_dev + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -72,6 +72,8 @@ class Upkeep(QObject):
         self._stop = Event()
         self._scanning = self._again = self._making = False
         self._thorough = True
+        # The folders that the system told of since the last scan began.
+        self._changed: set[str] = set()
         self._told.connect(self._on_step)
         pool.failed.connect(self._on_failed)
         self._watch = FolderWatch(pool, self)
@@ -138,6 +140,8 @@ class Upkeep(QObject):
             return
         self._stop = stop = Event()
         self._scanning, self._thorough = True, False
+        changed = frozenset(self._changed)
+        self._changed.clear()
         for root in roots:
             if self.states.get(root.path) in (None, FolderState.WAITING):
                 self.states[root.path] = FolderState.SCANNING
@@ -148,11 +152,13 @@ class Upkeep(QObject):
             if check:
                 quick_check(index)
                 mirror_all(index, marks)
-            return Scan(index, marks, precedence, stop, tell, thorough=thorough).run(roots)
+            scan = Scan(index, marks, precedence, stop, tell, thorough=thorough, told=changed)
+            return scan.run(roots)
 
         self.pool.run(lambda: attempt(work), self._on_scanned)
 
     def _on_folder_changed(self, folder: str) -> None:
+        self._changed.add(folder)
         (self._settled if folder in self._visited else self._moved).start()
 
     def _look_for_roots(self) -> None:

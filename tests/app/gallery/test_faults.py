@@ -131,6 +131,41 @@ def test_an_empty_place_where_a_drive_was_is_not_an_emptied_folder(
     two.wait(lambda: [row.trouble for row in two.rows()] == [Trouble.MISSING] * 2)
 
 
+def test_a_folder_that_keeps_its_time_is_listed_when_the_system_tells_of_it(
+    two: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On FAT and exFAT Windows leaves it as it is when a file is added."""
+    stat, hour_ns = os.stat, 3600 * 10**9
+
+    def on_fat(path: str) -> os.stat_result:
+        return os.stat_result(stat(path)[:10], {"st_mtime_ns": hour_ns})
+
+    monkeypatch.setattr("app.gallery.scanning.os.stat", on_fat)
+    two.index.rescan()
+    two.wait(lambda: two.index.folders[0].state is FolderState.READY)
+    write(two.pictures / "c.png", ours(3, "a fox"))
+    two.wait_for("a.png", "b.png", "c.png")
+
+
+def test_a_disk_may_have_a_number_of_64_bits(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python has those of Windows without a sign, half of them beyond what SQLite keeps."""
+    stat = os.stat
+
+    def on_windows(path: str) -> os.stat_result:
+        facts = stat(path)
+        fields = list(facts[:10])
+        fields[2] = 0xB8E4_C9D6_E4C9_94C4
+        return os.stat_result(fields, {"st_mtime_ns": facts.st_mtime_ns})
+
+    monkeypatch.setattr("app.gallery.scanning.os.stat", on_windows)
+    write(gallery.pictures / "a.png", ours(1, "a cat"))
+    gallery.index.start()
+    gallery.wait_for("a.png")
+    assert gallery.errors == []
+
+
 def test_a_folder_that_was_emptied_is_empty(two: Opened) -> None:
     for path in two.pictures.iterdir():
         path.unlink()
