@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from stat import S_ISDIR
 from threading import Event
 from typing import Any
 
@@ -137,12 +138,19 @@ def test_a_folder_that_keeps_its_time_is_listed_when_the_system_tells_of_it(
     """On FAT and exFAT Windows leaves it as it is when a file is added."""
     stat, hour_ns = os.stat, 3600 * 10**9
 
-    def on_fat(path: str) -> os.stat_result:
-        return os.stat_result(stat(path)[:10], {"st_mtime_ns": hour_ns})
+    def on_fat(path: str, **how: Any) -> os.stat_result:
+        facts = stat(path, **how)
+        if not S_ISDIR(facts.st_mode):
+            return facts
+        return os.stat_result(facts[:10], {"st_mtime_ns": hour_ns})
+
+    def times() -> list[tuple[int]]:
+        with closing(sqlite3.connect(two.file)) as connection:
+            return connection.execute("SELECT listed_ns FROM folders").fetchall()
 
     monkeypatch.setattr("app.gallery.scanning.os.stat", on_fat)
     two.index.rescan()
-    two.wait(lambda: two.index.folders[0].state is FolderState.READY)
+    two.wait(lambda: times() == [(hour_ns,)])
     write(two.pictures / "c.png", ours(3, "a fox"))
     two.wait_for("a.png", "b.png", "c.png")
 
@@ -153,8 +161,8 @@ def test_a_disk_may_have_a_number_of_64_bits(
     """Python has those of Windows without a sign, half of them beyond what SQLite keeps."""
     stat = os.stat
 
-    def on_windows(path: str) -> os.stat_result:
-        facts = stat(path)
+    def on_windows(path: str, **how: Any) -> os.stat_result:
+        facts = stat(path, **how)
         fields = list(facts[:10])
         fields[2] = 0xB8E4_C9D6_E4C9_94C4
         return os.stat_result(fields, {"st_mtime_ns": facts.st_mtime_ns})
