@@ -58,7 +58,7 @@ def said(program: Path, code: str, *arguments: str) -> str:
 
 
 def test_the_engine_may_use_the_fast_cores_of_a_hybrid_processor() -> None:
-    """They are for processes of the normal class that have the system not slow them down."""
+    """Processes have them that are of the normal class and ask the system for speed."""
     assert said(Path(sys.executable), _PRIORITY) == f"{_NORMAL_PRIORITY_CLASS} 1 0"
 
 

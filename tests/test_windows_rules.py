@@ -94,7 +94,7 @@ def test_no_file_is_made_by_tempfile_in_a_folder_that_may_not_be_written_to() ->
     assert found == set()
 
 
-def test_what_stays_in_use_of_a_temporary_folder_ends_nothing() -> None:
+def test_a_file_that_stays_in_use_in_a_temporary_folder_ends_nothing() -> None:
     """A scanner, or a process that has just ended, may still hold one of its files."""
     found = {
         f"{name}:{node.lineno}"
