@@ -35,7 +35,7 @@ class WindowsFiles:
 
     def _guarded(self, act: Any) -> Any:
         def guarded(path: Any, *others: Any, **options: Any) -> Any:
-            places: list[Any] = [path, *others[:1]]
+            places: list[str | os.PathLike[str]] = [path, *others[:1]]
             for place in places:
                 self._require_free(os.fspath(place), options.get("dir_fd"))
             return act(path, *others, **options)

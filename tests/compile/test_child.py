@@ -12,7 +12,6 @@ from backends.base import BackendError, DType, Precision, RunCancelled, ShapePro
 from backends.null import Compiling, NullBackend
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
-from engine.compile import child
 from engine.compile.child import compile_in_child
 from engine.errors import EngineError
 from tests.app.supervised import is_alive
@@ -77,7 +76,7 @@ def test_the_refusal_of_the_compiler_is_reported(bench: Bench) -> None:
 def test_a_process_that_cannot_be_started_is_an_error(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child.sys, "executable", str(bench.folder / "nothing"))
+    monkeypatch.setattr("sys.executable", str(bench.folder / "nothing"))
     with pytest.raises(EngineError) as caught:
         bench.session()
     assert "cannot be started" in caught.value.detail
