@@ -6,12 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.form.generation import (
-    STARTER_LONGEST_SIDE,
-    STARTER_SUGGESTIONS,
-    SizeFit,
-    size_fit,
-)
+from app.form.generation import STARTER_LONGEST_SIDE, STARTER_SUGGESTIONS
+from app.form.sizes import SizeFit, size_fit
 from app.form.starter_words import UnknownWord, unknown_words
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
