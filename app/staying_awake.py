@@ -7,14 +7,16 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from ctypes import wintypes
 
 from app.session_bus import BusCall, BusConnection, bus_address
 
 # Lets the computer sleep again.
 Release = Callable[[], None]
 
-_REASON = "Pictures are made"
+_REASON = "Pictures are made or files are downloaded"
 # "Suspend" of the flags that GNOME's session manager takes, which Cinnamon and others have, too.
 _SUSPEND = 4
 _GNOME = BusCall(
@@ -49,6 +51,17 @@ def stay_awake(variables: Mapping[str, str] = os.environ) -> Release | None:
         return _by_bus(bus_address(variables))
     except OSError:
         return None
+
+
+@contextmanager
+def staying_awake() -> Generator[None]:
+    """Keep the computer awake within the block, where somebody can be asked for it."""
+    release = stay_awake()
+    try:
+        yield
+    finally:
+        if release is not None:
+            release()
 
 
 def by_program(command: Sequence[str]) -> Release:
@@ -88,9 +101,12 @@ def _by_request() -> Release | None:
     if sys.platform != "win32":
         return None
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-    kernel.PowerCreateRequest.restype = ctypes.c_void_p
+    kernel.PowerCreateRequest.argtypes = (ctypes.POINTER(_Reason),)
+    kernel.PowerCreateRequest.restype = wintypes.HANDLE
+    kernel.PowerSetRequest.argtypes = (wintypes.HANDLE, ctypes.c_int)
+    kernel.CloseHandle.argtypes = (wintypes.HANDLE,)
     reason = _Reason(version=0, flags=_SIMPLE_STRING, text=_REASON)
-    request = ctypes.c_void_p(kernel.PowerCreateRequest(ctypes.byref(reason)))
+    request = kernel.PowerCreateRequest(ctypes.byref(reason))
     kernel.PowerSetRequest(request, _SYSTEM_REQUIRED)
 
     def release() -> None:

@@ -38,6 +38,7 @@ from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
 from app.settings.reading import FILE, read_settings
 from app.standard_streams import OutputLost
+from app.staying_awake import staying_awake
 from app.updates.running import running_version
 from backends.hardware import private_bytes
 from engine.api.fields import fields_of
@@ -197,7 +198,12 @@ def run(options: argparse.Namespace) -> int:
         embeddings=(*options.embedding_folders, *paths.embeddings),
         hashes=hashes,
     )
-    with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
+    with (
+        _interruptible(token, reporter),
+        staying_awake(),
+        PeakMemory(private_bytes) as memory,
+        closing(hashes),
+    ):
         try:
             check_hardware(services.devices, request.backend, quiet=options.json, cancel=token)
             result = JobRunner(services).run(request, saver, reporter, token)

@@ -15,7 +15,7 @@ from app.downloads.requests import Asker, Setback
 from app.downloads.room import disk_problem, require_room
 from app.downloads.source import Source
 from app.downloads.terms import USUAL_TERMS, Terms
-from engine.awake import staying_awake
+from app.staying_awake import staying_awake
 from engine.file_lock import FileLock
 
 # So often a file is begun anew at one address, because what had arrived was not of it.

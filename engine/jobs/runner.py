@@ -8,7 +8,6 @@ from engine.api.machine import MemoryOutlook
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, Phase
-from engine.awake import staying_awake
 from engine.cancel import CancelToken
 from engine.compile.backend_errors import translated_errors
 from engine.devices.activity import JobActivity
@@ -86,7 +85,7 @@ class JobRunner:
         """Count as busy within the block, in which a job runs."""
         self.activity = self.activity.begin()
         try:
-            with staying_awake(), self.services.working(), self.services.cache.holding():
+            with self.services.working(), self.services.cache.holding():
                 yield
         finally:
             self.activity = self.activity.end()

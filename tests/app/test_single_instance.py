@@ -111,6 +111,8 @@ def test_the_leave_to_come_to_the_front_is_handed_over_with_the_start(
         monkeypatch.delenv("XDG_ACTIVATION_TOKEN")
         other_start(tmp_path / "state")
     assert "XDG_ACTIVATION_TOKEN" not in os.environ
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_second_start_lets_the_first_bring_its_window_to_the_front(
     first: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

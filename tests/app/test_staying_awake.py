@@ -27,8 +27,8 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the b
     ("name", "interface", "arguments"),
     [
         # 4 is suspending, and no more than that.
-        (GNOME, GNOME, ("safelight", 0, "Pictures are made", 4)),
-        (OTHERS, f"{OTHERS}.Inhibit", ("Safelight", "Pictures are made")),
+        (GNOME, GNOME, ("safelight", 0, "Pictures are made or files are downloaded", 4)),
+        (OTHERS, f"{OTHERS}.Inhibit", ("Safelight", "Pictures are made or files are downloaded")),
     ],
     ids=["GNOME", "KDE"],
 )

@@ -25,8 +25,6 @@ from engine.output import Destination, destination
 REQUEST = GenerateRequest(
     prompt="a red house", checkpoint=str(starter_checkpoint()), steps=2, width=64, height=64, seed=3
 )
-# The flags of SetThreadExecutionState that keep Windows from sleep, and those that end it.
-NEEDED, NOT_NEEDED = 0x80000001, 0x80000000
 
 
 class Listener(SilentReporter):
@@ -44,17 +42,6 @@ def run(folder: Path, listener: Listener, request: GenerateRequest = REQUEST) ->
     return JobRunner(JobServices.in_cache(folder / "cache")).run(
         request, saver, listener, CancelToken()
     )
-
-
-def test_the_computer_stays_awake_until_a_job_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[int] = []
-    monkeypatch.setattr("engine.awake._set_state", told.append)
-    runner = JobRunner(JobServices.in_cache(tmp_path / "cache"))
-    with runner.at_work():
-        assert told == [NEEDED]
-    assert told == [NEEDED, NOT_NEEDED]
 
 
 def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(

@@ -1,6 +1,7 @@
 """Downloads from a server that misbehaves: the right file comes, or none."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,11 +69,16 @@ def test_progress_counts_the_bytes_that_are_here(server: FaultyServer, tmp_path:
 def test_the_computer_stays_awake_while_a_file_comes(
     server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    monkeypatch.setattr("engine.awake._set_state", told.append)
-    counts: list[int] = []
-    get(source_of(server.url), tmp_path, on_progress=lambda _: counts.append(len(told)))
-    assert (set(counts), len(told)) == ({1}, 2)
+    told: list[str] = []
+
+    def stay_awake() -> Callable[[], None]:
+        told.append("asked")
+        return lambda: told.append("released")
+
+    monkeypatch.setattr("app.staying_awake.stay_awake", stay_awake)
+    during: list[tuple[str, ...]] = []
+    get(source_of(server.url), tmp_path, on_progress=lambda _: during.append(tuple(told)))
+    assert (set(during), told) == ({("asked",)}, ["asked", "released"])
 
 
 def test_an_empty_file_needs_no_server(server: FaultyServer, tmp_path: Path) -> None:
