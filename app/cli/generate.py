@@ -198,12 +198,7 @@ def run(options: argparse.Namespace) -> int:
         embeddings=(*options.embedding_folders, *paths.embeddings),
         hashes=hashes,
     )
-    with (
-        _interruptible(token, reporter),
-        staying_awake(),
-        PeakMemory(private_bytes) as memory,
-        closing(hashes),
-    ):
+    with _at_work(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
             check_hardware(services.devices, request.backend, quiet=options.json, cancel=token)
             result = JobRunner(services).run(request, saver, reporter, token)
@@ -373,8 +368,8 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
 
 
 @contextmanager
-def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[None]:
-    """Make the first Ctrl-C cancel the job cleanly; a second one gets the previous handler."""
+def _at_work(token: CancelToken, reporter: TerminalReporter) -> Generator[None]:
+    """Stay awake; the first Ctrl-C cancels the job cleanly, a second one has its usual effect."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
@@ -383,6 +378,7 @@ def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
-        yield
+        with staying_awake():
+            yield
     finally:
         signal.signal(signal.SIGINT, before)
