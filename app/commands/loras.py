@@ -110,8 +110,7 @@ class LoraCommands(QObject):
     def replace(self, at: int, path: Path) -> None:
         """Use another file for a LoRA of the list; its strengths stay."""
         loras = self._form.loras
-        # The hash is of the file before.
-        found = msgspec.structs.replace(loras[at], file=str(path), hash=None)
+        found = msgspec.structs.replace(loras[at], file=str(path))
         message = self.tr("{name} is used now.").format(name=path.stem[:80])
         self._put(message, (*loras[:at], found, *loras[at + 1 :]))
 

@@ -216,9 +216,7 @@ def test_a_file_outside_of_the_folders_is_missed_once_it_is_gone(
 
 def test_another_file_for_a_missing_one_keeps_its_strength(staged: Staged) -> None:
     session = staged.session
-    # The hash that a picture told is of the file that is missing.
-    lost = LoraChoice(file="lost", strength=0.3, hash="0123456789ab")
-    session.generation.loras = (lost,)
+    session.generation.loras = (LoraChoice(file="lost", strength=0.3),)
     session.lora.replace(0, Path(INK.path))
     assert session.generation.loras == (LoraChoice(file=INK.path, strength=0.3),)
     assert fates(staged) == [LoraFate.APPLIED]
