@@ -12,8 +12,11 @@ from backends.cpu import CpuBackend
 from engine.api.control import ControlLayer, ControlResize
 from engine.api.masks import MaskOptions
 from engine.api.preprocessors import CannyOptions, ControlKind
-from engine.api.request import InputImage
+from engine.api.request import GenerateRequest, InputImage
 from engine.api.values import ConventionName, InputRole
+from engine.jobs.checkpoint_loading import load_checkpoints
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.jobs import RESIDENCY, a_request, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -38,13 +41,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def painted(folder: Path, layer: ControlLayer, mask: str = "mask.png", **options: Any) -> Pixels:
+def asked(
+    folder: Path, layer: ControlLayer, mask: str = "mask.png", **options: Any
+) -> GenerateRequest:
     inputs = (
         InputImage(role=InputRole.INIT, path=str(folder / "init.png")),
         InputImage(role=InputRole.MASK, path=str(folder / mask)),
     )
     given: dict[str, Any] = {"padding": 8, "blur": 0} | options
-    request = a_request(
+    return a_request(
         folder / "tiny",
         controls=(layer,),
         inputs=inputs,
@@ -52,6 +57,10 @@ def painted(folder: Path, layer: ControlLayer, mask: str = "mask.png", **options
         convention=ConventionName.A1111,
         mask_options=MaskOptions(**given),
     )
+
+
+def painted(folder: Path, layer: ControlLayer, mask: str = "mask.png", **options: Any) -> Pixels:
+    request = asked(folder, layer, mask, **options)
     return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
 
 
@@ -82,6 +91,16 @@ def test_a_layer_sees_the_part_alone_where_only_that_is_drawn(
     assert not np.array_equal(other, usual)
     whole, shown = (painted(folder, layer(folder, name)) for name in ("map.png", elsewhere))
     assert not np.array_equal(shown, whole)
+
+
+def test_a_map_that_is_black_in_the_drawn_part_alone_is_no_mistake(folder: Path) -> None:
+    for shown, only_masked, told in ((255, True, 0), (255, False, 0), (0, False, 1)):
+        picture = Image.new("RGB", (LARGE, LARGE))
+        picture.paste((shown,) * 3, (0, 0, LARGE, 16))
+        picture.save(folder / "dark.png")
+        request = asked(folder, layer(folder, "dark.png"), only_masked=only_masked)
+        read = read_job(resolve_job(request, load_checkpoints(request)))
+        assert len(read.controls.warnings) == told
 
 
 def test_a_map_of_another_size_is_laid_over_the_whole_picture_first(folder: Path) -> None:
