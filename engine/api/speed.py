@@ -5,18 +5,18 @@ A trial's time is `PrecisionFigures.milliseconds`; `engine.devices.trial_network
 
 # The trials that take as long as a guided step of SD 1.5 at 512x512: 12.2 on OpenVINO in bfloat16.
 _TRIALS_PER_STEP = 12.0
-# The weights of SD 1.5's denoiser, the cells of its latent, and its evaluations in a guided step.
+# The weights of SD 1.5's denoiser, the cells of its latent, and its predictions in a guided step.
 _WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
-# The products of an evaluation there: most of its layers work at a fraction of the cells.
+# The products of a prediction there: most of its layers work at a fraction of the cells.
 _PRODUCTS = 340e9
 
 
-def denoising_trials(weights: float, cells: float, evaluations: float) -> float:
-    """Return the trials that so many evaluations of a denoiser take.
+def denoising_trials(weights: float, cells: float, predictions: float) -> float:
+    """Return the trials that so many predictions of a denoiser take.
 
     `weights` are the denoiser's parameters, `cells` those of a latent; both scale the time.
     """
-    steps = evaluations / _CONTEXTS
+    steps = predictions / _CONTEXTS
     return steps * _TRIALS_PER_STEP * (weights / _WEIGHTS) * (cells / _CELLS)
 
 

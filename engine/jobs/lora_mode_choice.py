@@ -11,6 +11,7 @@ for minutes, while one network with side branches serves all.
 from dataclasses import dataclass, field
 
 from backends.base import Precision
+from engine.api.evaluations import guidance_terms
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.compile.estimates import Estimates, Kind, Work
@@ -76,7 +77,9 @@ class LoraModeChoice:
         earlier = self._wanted_before(combination.key)
         cell = checkpoint.latent.downscale
         cells = (request.height // cell) * (request.width // cell)
-        times = run.evaluations * (1 + (request.guidance != 1)) * self.count
+        options, features = request.guidance_options, checkpoint.architecture.features
+        terms = guidance_terms(request.guidance, options, request.convention.name, features)
+        times = run.evaluations * terms.predictions(options, run.steps) * self.count
         denoise = Phase.DENOISE.value
         merged = self._seconds(precision, denoise, _DENOISER, cells, times)
         share = _SHARE_OF_RANK * branches.rank

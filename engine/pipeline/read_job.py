@@ -258,7 +258,7 @@ def _group_with_texts(
             if before.checkpoint is pass_.checkpoint
             and pairs[place] == own
             # A negative prompt that has no effect may be left out.
-            and before.denoising.is_guided == pass_.denoising.is_guided
+            and before.denoising.terms.is_guided == pass_.denoising.terms.is_guided
             and not any("[" in text for pair in own for text in pair)
         )
         place = next(same, None)

@@ -27,6 +27,7 @@ from backends.tensors import DeviceValue, Feeds
 from engine.api.control import ControlLayer
 from engine.api.control_rules import RangeRule
 from engine.api.conventions import CONVENTIONS
+from engine.api.evaluations import step_places
 from engine.api.preprocessors import CannyOptions
 from engine.api.request import InputImage
 from engine.api.second_passes import SecondPass
@@ -34,7 +35,7 @@ from engine.api.values import ConventionName, InputRole
 from engine.control.adapter_files import image_places
 from engine.control.residuals import before
 from engine.graphs.control_residuals import WEIGHTS
-from engine.pipeline.control.acting import ActingSteps, StepCount, step_places
+from engine.pipeline.control.acting import ActingSteps, StepCount
 from engine.pipeline.control.strengths import leads_negative, residual_weights
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.schedules.edm import EdmSchedule

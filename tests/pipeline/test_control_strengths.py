@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from engine.api.control import ControlLayer, ControlMode
 from engine.api.control_rules import FORGE_CONTROL, ControlRules, FadeRule, RangeRule
+from engine.api.evaluations import step_places
 from engine.api.values import ConventionName, SamplerName
 from engine.control.adapter_files import image_places
-from engine.pipeline.control.acting import ActingSteps, StepCount, step_places
+from engine.pipeline.control.acting import ActingSteps, StepCount
 from engine.pipeline.control.strengths import leads_negative, residual_weights
 
 USUAL = ControlRules()

@@ -5,16 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.control_rules import RangeRule
-from engine.api.methods import SAMPLER_FACTS
+from engine.api.evaluations import step_places
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName, SamplerName
 from engine.pipeline.denoise.denoising import Denoising
 from engine.sampling.plan import A1111_BY_TIMESTEPS
-
-# The most evaluations of one of DPM-Solver's steps, which DPM adaptive always takes.
-_DPM_ORDER = 3
-# Steps of DPM adaptive, which takes as many as it needs, that are counted one by one.
-_ADAPTIVE_STEPS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +74,6 @@ def acting_steps(request: ResolvedRequest, denoising: Denoising) -> ActingSteps:
     total = _counted(request, denoising) if a1111 else denoising.steps
     count = StepCount(max(total, 1), places, late)
     return ActingSteps(convention.control.acting_steps, count, denoising.level_at)
-
-
-def step_places(sampler: SamplerName, steps: int, tool: ConventionName) -> tuple[int, ...]:
-    """Return the step of each evaluation in a run of so many steps.
-
-    PLMS evaluates twice in its first step, except in ComfyUI; A1111's UniPC once before its first
-    step and then at the end of each but the last. DPM fast takes steps of three evaluations.
-    """
-    match sampler:
-        case SamplerName.DPM_ADAPTIVE:
-            return tuple(place // _DPM_ORDER for place in range(_DPM_ORDER * _ADAPTIVE_STEPS))
-        case SamplerName.DPM_FAST:
-            whole, rest = divmod(steps, _DPM_ORDER)
-            orders = [_DPM_ORDER] * whole + [rest] if rest else [_DPM_ORDER] * (whole - 1) + [2, 1]
-            return tuple(place for place, order in enumerate(orders) for _ in range(order))
-        case SamplerName.PLMS if tool is not ConventionName.COMFY:
-            return (0, *range(steps))
-        case SamplerName.UNIPC | SamplerName.UNIPC_BH2 if tool is ConventionName.A1111:
-            return (0, *range(max(steps - 1, 0)))
-        case _:
-            times = SAMPLER_FACTS[sampler].evaluations
-            return (*(place for place in range(steps - 1) for _ in range(times)), max(steps - 1, 0))
 
 
 def _counted(request: ResolvedRequest, denoising: Denoising) -> int:

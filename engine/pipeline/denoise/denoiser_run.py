@@ -191,7 +191,7 @@ class DenoiserRun:
         tiles: tuple[Tile, ...],
     ) -> Predictor:
         pins = self._pins(session, network, picture, self._model)
-        asks_without_picture = self._denoising.asks_without_picture
+        asks_without_picture = self._denoising.terms.asks_without_picture
         return Predictor(pins, self._stages.call, tiles, asks_without_picture=asks_without_picture)
 
     def _pins(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.api.conventions import Masking
+from engine.api.evaluations import guidance_terms, steps_within
 from engine.api.features import ConcatChannels
 from engine.api.masks import MaskedContent
 from engine.api.record import ResolvedRequest
@@ -98,7 +99,8 @@ class Denoising:
         self._request = request
         self._noise_model = checkpoint.architecture.noise
         features = checkpoint.architecture.features
-        self.guidance, self.image_guidance = guidances(request, edits=features.edits)
+        tool, options = request.convention.name, request.guidance_options
+        self.terms = guidance_terms(request.guidance, options, tool, features)
         self._model = checkpoint.architecture.denoiser
         self._concat = features.concat_channels
         self._plan = plan_sampling(request, self._noise_model, redraws=redraws)
@@ -106,40 +108,11 @@ class Denoising:
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
-        self._embeds_guidance = features.embeds_guidance
-        true_cfg = request.guidance_options.true_cfg
-        self.guidance = features.cfg_scale(self.guidance, true_cfg)
 
     @property
     def steps(self) -> int:
         """The number of planned steps; 0 where the strength leaves the picture as it is."""
         return len(self._plan.sigmas) - 1
-
-    @property
-    def is_guided(self) -> bool:
-        """True if the denoiser is also evaluated with the negative prompt."""
-        return self.guidance != 1 or self.asks_without_picture or self._sees_negative
-
-    @property
-    def perturbs(self) -> bool:
-        """True if the positive prompts are also evaluated with perturbed attention."""
-        return self._request.guidance_options.pag_scale > 0
-
-    @property
-    def looks_again(self) -> bool:
-        """True if each evaluation is followed by that of a degraded picture."""
-        return self._request.guidance_options.sag_scale != 0
-
-    @property
-    def _sees_negative(self) -> bool:
-        """True if self-attention guidance degrades the picture under the negative prompt."""
-        by_diffusers = self._request.convention.name is ConventionName.DIFFUSERS
-        return self.looks_again and not by_diffusers and not self._embeds_guidance
-
-    @property
-    def asks_without_picture(self) -> bool:
-        """True if the denoiser is also evaluated without the picture that it edits."""
-        return self.image_guidance != 1
 
     @property
     def encodes_init(self) -> bool:
@@ -236,12 +209,12 @@ class Denoising:
             network.predict,
             self._plan.training,
             network.prediction,
-            self.guidance,
+            self.terms.scale,
             network.weights,
             guidance.rescale,
             self._noise_model.rescaled_as(self._request.convention.name),
             guided_levels=_guided_levels(self._plan.sigmas, guidance.range),
-            image_guidance=self.image_guidance,
+            image_guidance=self.terms.image,
             attention=self._attention_guidance(network.attentive),
         )
         if beginning.kept is not None and (keeping := self._keeping) is not None:
@@ -252,16 +225,19 @@ class Denoising:
 
     def _attention_guidance(self, predict: AttentivePredict | None) -> AttentionGuidance | None:
         """Return the guidance by attention; None without one."""
-        if predict is None or not (self.perturbs or self.looks_again):
+        if predict is None or not (self.terms.perturbs or self.terms.looks_again):
             return None
         options = self._request.guidance_options
         perturbed, seen = None, None
-        if self.perturbs:
+        if self.terms.perturbs:
             levels = _guided_levels(self._plan.sigmas, options.pag_range)
             perturbed = PerturbedAttention(options.pag_scale, options.pag_adaptive, levels)
-        if self.looks_again:
+        if self.terms.looks_again:
             seen = SelfAttention(
-                options.sag_scale, options.sag_blur, options.sag_threshold, self._sees_negative
+                options.sag_scale,
+                options.sag_blur,
+                options.sag_threshold,
+                self.terms.degrades_negative,
             )
         in_predictions = self._request.convention.name is ConventionName.DIFFUSERS
         return AttentionGuidance(predict, perturbed, seen, in_predictions)
@@ -351,26 +327,14 @@ class Denoising:
         )
 
 
-def guidances(request: ResolvedRequest, *, edits: bool) -> tuple[float, float]:
-    """Return the guidance for the prompt, and for the edited picture (1 where there is none).
-
-    `edits`: the checkpoint edits a picture. What refines or redraws its result does not.
-    """
-    image = request.guidance_options.image_guidance
-    if image is None or not edits:
-        return request.guidance, 1.0
-    if request.convention.name is ConventionName.DIFFUSERS and (request.guidance <= 1 or image < 1):
-        return 1.0, 1.0  # diffusers then switches off guidance altogether
-    return request.guidance, image
-
-
 def _guided_levels(sigmas: Sigmas, part: tuple[float, float]) -> tuple[float, float]:
     """Return the lowest and highest noise level of the steps that begin within a part of the run.
 
     `part` is the part's start and end as shares of the steps, 0 to 1.
     """
     steps = len(sigmas) - 1
-    first, end = math.ceil(part[0] * steps), math.ceil(part[1] * steps)
+    within = steps_within(part, steps)
+    first, end = within.start, within.stop
     highest = math.inf if first == 0 else float(sigmas[min(first, steps)])
     lowest = 0.0 if end == steps else float(sigmas[end - 1]) if end else math.inf
     return lowest, highest

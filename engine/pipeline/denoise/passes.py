@@ -6,7 +6,7 @@ from enum import Enum, auto
 import msgspec
 
 from engine.api.denoiser_options import Tiling
-from engine.api.methods import SAMPLER_FACTS
+from engine.api.evaluations import run_evaluations
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
@@ -203,7 +203,7 @@ class DenoisingPass:
     def _network(self, checkpoint: IdentifiedCheckpoint, text: TextPlan, texts: Texts) -> Network:
         contexts, tokens = self._shape(text, texts)
         # Image guidance takes a latent for each context, with its picture or without.
-        rows = contexts if self.denoising.asks_without_picture else 1
+        rows = contexts if self.denoising.terms.asks_without_picture else 1
         model, size = checkpoint.architecture.denoiser, self.evaluated_size
         pictures = self.image_prompts.shapes
         return model.network(
@@ -217,19 +217,20 @@ class DenoisingPass:
 
     def steps(self, text: TextPlan, texts: Texts) -> Run:
         """Return the denoiser evaluations of one picture in this pass, for estimates."""
-        evaluations = self.denoising.steps * SAMPLER_FACTS[self.request.sampler].evaluations
-        contexts = self._shape(text, texts)[0] + self.denoising.looks_again
-        times = max(round(self.share * evaluations), 1) * contexts
-        times *= len(self.tiles)
+        request, steps, terms = self.request, self.denoising.steps, self.denoising.terms
+        evaluations = run_evaluations(request.sampler, steps, request.convention.name)
+        contexts, _ = text.shape(texts, guided=terms.is_guided)
+        each = terms.predictions(request.guidance_options, steps, contexts - terms.is_guided)
+        times = max(round(self.share * evaluations), 1) * each * len(self.tiles)
         network, size = self.network(text, texts), self.cells_at_once
         return Run(Phase.DENOISE, network, times=times, per_picture=True, size=size)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
         """Return the number of predictions per evaluation, and the tokens in each context."""
-        denoising = self.denoising
-        contexts, tokens = text.shape(texts, guided=denoising.is_guided)
-        perturbed = (contexts - denoising.is_guided) * denoising.perturbs
-        return contexts + denoising.asks_without_picture + perturbed, tokens
+        terms = self.denoising.terms
+        contexts, tokens = text.shape(texts, guided=terms.is_guided)
+        perturbed = (contexts - terms.is_guided) * terms.perturbs
+        return contexts + terms.asks_without_picture + perturbed, tokens
 
 
 def passes_of(
