@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, RLock, Thread
-from time import monotonic
 from typing import TextIO
 
 import numpy as np
@@ -20,6 +19,7 @@ from app.queue.time_left import TimeLeft
 from app.standard_streams import OutputLost
 from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo, Phase
+from engine.awake_clock import awake_seconds
 from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.reporting import SilentReporter
@@ -157,7 +157,7 @@ class TerminalReporter(SilentReporter):
         *,
         announce: bool,
         preview: Path | None = None,
-        clock: Callable[[], float] = monotonic,
+        clock: Callable[[], float] = awake_seconds,
     ) -> None:
         """`announce` prints each picture's path on stdout; `preview` is a file for previews."""
         self._announce, self._preview = announce, preview

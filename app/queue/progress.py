@@ -1,6 +1,5 @@
 """Progress of the running job: phase, step, speed, time left, and the picture so far."""
 
-import time
 from collections.abc import Callable
 
 import msgspec
@@ -9,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from app.queue.time_left import TimeLeft
 from engine.api.messages import JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
+from engine.awake_clock import awake_seconds
 
 # Each phase's part of the bar, for a job without estimates from earlier ones.
 _PARTS = {
@@ -41,7 +41,7 @@ class ProgressState(QObject):
     preview_changed = Signal(object)
 
     def __init__(
-        self, clock: Callable[[], float] = time.monotonic, parent: QObject | None = None
+        self, clock: Callable[[], float] = awake_seconds, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._time = TimeLeft(clock)

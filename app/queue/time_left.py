@@ -6,12 +6,12 @@ fraction grows with the time, more slowly towards the end, and reaches the end o
 does.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable
 from math import exp
 
 from engine.api.values import STEPPED, Phase
+from engine.awake_clock import awake_seconds
 
 # The pace is measured over this time: long enough to be calm, short enough to follow a change.
 _WINDOW_S = 5.0
@@ -22,8 +22,6 @@ _TRUSTED_STEPS = 4
 _KNEE = 0.8
 # A phase that takes this many times its expected time has no estimate any more.
 _OVERDUE = 2.0
-# A longer gap between two readings of the clock is sleep, seconds.
-_ASLEEP_S = 300.0
 # Time constant with which the shown time follows a new estimate, seconds.
 _CALM_S = 2.0
 
@@ -39,29 +37,11 @@ def eased(ratio: float) -> float:
     return min(1 - rest * exp(-(ratio - _KNEE) / rest), 1 - 1e-6)
 
 
-class AwakeClock:
-    """A clock that stands still while the computer sleeps, which Windows' own does not.
-
-    Whoever shows a job reads it several times a second: nothing else makes a long gap.
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._last, self._asleep_s = clock, clock(), 0.0
-
-    def __call__(self) -> float:
-        """Return the seconds since some moment."""
-        now = self._clock()
-        if now - self._last > _ASLEEP_S:
-            self._asleep_s += now - self._last
-        self._last = now
-        return now - self._asleep_s
-
-
 class TimeLeft:
     """The estimates for one job at a time, made from its phases and its progress."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = AwakeClock(clock)
+    def __init__(self, clock: Callable[[], float] = awake_seconds) -> None:
+        self._clock = clock
         self.begin()
 
     def begin(self) -> None:

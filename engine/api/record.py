@@ -74,7 +74,7 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timings(msgspec.Struct, frozen=True, kw_only=True):
-    """Wall-clock seconds of each phase; `total_s` is from the start of the job to its end."""
+    """Seconds of each phase, awake; `total_s` is from the start of the job to its end."""
 
     load_s: float
     compile_s: float

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from threading import Condition, Thread
-from time import perf_counter
 
 from backends import hardware
 from backends.base import Device
 from engine.api.runtime_titles import runtime_title
 from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.awake_clock import awake_seconds
 from engine.cancel import CancelToken
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.compile.network import Network
@@ -193,7 +193,7 @@ class BackgroundCompiles:
 
     def _compile(self, task: _Task) -> None:
         estimate, network = task.estimate, task.network
-        started = perf_counter()
+        started = awake_seconds()
         try:
             with host_memory_errors(), self._holding():
                 prepared = estimate.prepared(network)
@@ -208,7 +208,7 @@ class BackgroundCompiles:
             message = sentence("Preparing {checkpoint} failed.", checkpoint=estimate.checkpoint)
             self._fail(task, EngineError(ErrorCode.CHECKPOINT_UNREADABLE, message, detail=detail))
             return
-        took = perf_counter() - started
+        took = awake_seconds() - started
         self._estimates.note(_work(estimate, network), took)
         self._estimates.save()
         _log.info("%s is prepared, in %.1f s", network.name, took)

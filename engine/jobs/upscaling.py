@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 
 from backends.base import Cancellation, Device
 from engine.api.picture_names import PictureFacts
 from engine.api.record import UpscaleReport
 from engine.api.saving import Saving
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.awake_clock import awake_seconds
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
@@ -175,7 +175,7 @@ class _OnDevices:
                 with self._listener.at_work(self.candidate):
                     run = self._run = self._run or UpscalerRun(self._upscaler, self._setting())
                     run.load()
-                    start = perf_counter()
+                    start = awake_seconds()
                     result = run.enlarge(planes)
             except EngineError as error:
                 if error.code not in CURABLE or not self._others:
@@ -188,7 +188,7 @@ class _OnDevices:
             else:
                 self._note_failures()
                 pixels = len(planes) * planes.shape[1] * planes.shape[2]
-                self._listener.timed(run, pixels, perf_counter() - start)
+                self._listener.timed(run, pixels, awake_seconds() - start)
                 self._done += run.tiles_of(planes.shape)
                 self._ahead = self._ahead[1:]
                 return result

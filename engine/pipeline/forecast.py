@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 
 import msgspec
 
 from backends.base import Precision
 from engine.api.values import Phase
+from engine.awake_clock import awake_seconds
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.compile.network import Network, Preparation
@@ -66,7 +66,7 @@ class Forecast:
     """Follows a job through its announced phases, and learns the duration of each."""
 
     def __init__(
-        self, estimates: Estimates, compiler: Compiler, clock: Callable[[], float] = perf_counter
+        self, estimates: Estimates, compiler: Compiler, clock: Callable[[], float] = awake_seconds
     ) -> None:
         self._estimates = estimates
         self._compiler = compiler

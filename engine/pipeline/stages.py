@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Protocol, TypeVar
 
 from backends.base import Array, Cancellation, DeviceValue, Feeds, Precision, Session
 from engine.api.record import Retry, Timings
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.awake_clock import awake_seconds
 from engine.compile.backend_errors import translated_errors
 from engine.compile.estimates import Estimates
 from engine.compile.network import Network
@@ -45,10 +45,11 @@ class Reporter(Protocol):
 
 
 class Stopwatch:
-    """Wall-clock seconds spent in each phase."""
+    """Seconds spent in each phase, without those that the computer slept."""
 
-    def __init__(self) -> None:
-        self.started = perf_counter()
+    def __init__(self, clock: Callable[[], float] = awake_seconds) -> None:
+        self._clock = clock
+        self._started = clock()
         # The phase that was begun last.
         self.latest = Phase.LOAD
         self._spent = dict.fromkeys(Phase, 0.0)
@@ -57,16 +58,16 @@ class Stopwatch:
     def measuring(self, phase: Phase) -> Generator[None]:
         """Add the block's duration to a phase."""
         self.latest = phase
-        start = perf_counter()
+        start = self._clock()
         try:
             yield
         finally:
-            self._spent[phase] += perf_counter() - start
+            self._spent[phase] += self._clock() - start
 
     def timings(self) -> Timings:
         """Return the seconds spent so far; the total counts from the stopwatch's creation."""
         spent = {f"{phase.value}_s": round(seconds, 4) for phase, seconds in self._spent.items()}
-        return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
+        return Timings(**spent, total_s=round(self._clock() - self._started, 4))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

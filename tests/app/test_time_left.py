@@ -245,15 +245,3 @@ def test_whatever_happens_numbers_stay_sane(data: st.DataObject) -> None:
         assert fraction is None or furthest <= fraction < 1
         furthest = fraction or furthest
         assert job.time.phase_fraction is None or 0 <= job.time.phase_fraction < 1
-
-
-def test_a_computer_that_slept_did_not_work_meanwhile(job: Job) -> None:
-    job.phase(Phase.DENOISE, 40.0, 0.0)
-    for done in range(6):
-        job.time.on_progress(done, 20)
-        job.wait(2)
-    before = job.time.seconds_left, job.time.fraction
-    job.clock.now += 8 * 3600
-    assert (job.time.seconds_left, job.time.fraction) == pytest.approx(before)
-    job.wait(1)
-    assert (job.time.fraction or 1.0) < 0.5
