@@ -143,7 +143,7 @@ class Session(QObject):
 
     def _add_memories(self, paths: Paths, starter: Path) -> None:
         self.making_times = MakingTimes(self.client, self)
-        self.pace = Pace(self.client, paths.state, self)
+        self.pace = Pace(self.client, paths.state, self.checkpoints.features, self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)

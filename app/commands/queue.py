@@ -11,7 +11,7 @@ from app.commands.retries import Change, Retries, next_smaller, smaller, with_ne
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.changes import FormChanges
-from app.form.generation import COMMON_SUGGESTIONS
+from app.form.generation import COMMON_SUGGESTIONS, EffectiveSettings
 from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
@@ -19,7 +19,7 @@ from app.queue.counted_seeds import with_counted_seed
 from app.queue.drawing import drawings, usual_strength
 from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.pace import Pace
-from engine.api.checkpoints import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
 from engine.api.machine import DeviceInfo
 from engine.api.request import GenerateRequest
@@ -210,17 +210,29 @@ class QueueCommands(QObject):
             return self._upscales.seconds(request)
         info = self._info(request)
         strength = usual_strength(request, info.features if info is not None else Features())
-        steps = request.steps or self._steps(request.sampler, info)
-        passes = drawings(request, *self.shape(request), steps, strength)
+        suggested = self._suggested(request.sampler, info)
+        width, height = self.shape(request)
+        settled = EffectiveSettings(
+            width=width,
+            height=height,
+            steps=request.steps or suggested.steps,
+            guidance=suggested.guidance if request.guidance is None else request.guidance,
+            sampler=request.sampler or suggested.sampler,
+            schedule=request.schedule or suggested.schedule,
+            strength=strength,
+        )
+        passes = drawings(request, settled, self._checkpoints.features)
         return self._pace.seconds(request.checkpoint or "", passes)
 
-    def _steps(self, sampler: SamplerName | None, info: CheckpointInfo | None) -> int:
-        """Return the steps that a checkpoint suggests; the form's where it is not known."""
+    def _suggested(
+        self, sampler: SamplerName | None, info: CheckpointInfo | None
+    ) -> SuggestedSettings:
+        """Return the settings that a checkpoint suggests; the form's where it is not known."""
         suggested = self._form.suggestions.settings
         if info is not None:
             suggested = info.suggested or COMMON_SUGGESTIONS.settings
         alike = (entry for entry in suggested if entry.sampler is sampler)
-        return next(alike, suggested[0]).steps
+        return next(alike, suggested[0])
 
     def _info(self, request: GenerateRequest) -> CheckpointInfo | None:
         answer = self._checkpoints.answer(Path(request.checkpoint or ""))
@@ -279,4 +291,6 @@ def _likeness(request: JobRequest) -> object:
         return request
     size, inputs = (request.width, request.height), bool(request.inputs)
     method = request.steps, request.sampler, request.strength, request.convention
-    return request.checkpoint, size, method, inputs, request.mask_options, request.second_passes
+    guidance = request.guidance, request.guidance_options
+    redraws = inputs, request.mask_options, request.second_passes
+    return request.checkpoint, size, method, guidance, redraws

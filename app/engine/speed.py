@@ -8,26 +8,24 @@ from engine.api.values import PrecisionName
 
 # Pixels a side of a latent's cell.
 _CELL = 8
-_GUIDED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class PictureKind:
-    """A picture to estimate: the parameters of the model's denoiser, its size, steps and guidance.
+    """A picture to estimate: the parameters of the model's denoiser, its size and predictions.
 
-    Without guidance a step evaluates the denoiser once, with guidance twice.
+    A usual step with guidance takes two predictions of the denoiser, one without takes one.
     """
 
     parameters: float
     width: int
     height: int
-    steps: int
-    is_guided: bool = True
+    predictions: float
 
 
-# Usual pictures, by the names that people know their models by.
-SD_1_5 = PictureKind(860e6, 512, 512, 20)
-SDXL = PictureKind(2567e6, 1024, 1024, 20)
+# Usual pictures of 20 steps with guidance, by the names that people know their models by.
+SD_1_5 = PictureKind(860e6, 512, 512, 2 * 20)
+SDXL = PictureKind(2567e6, 1024, 1024, 2 * 20)
 
 
 def seconds_per_picture(device: DeviceInfo, kind: PictureKind) -> float | None:
@@ -39,8 +37,7 @@ def seconds_per_picture(device: DeviceInfo, kind: PictureKind) -> float | None:
     if milliseconds is None:
         return None
     cells = kind.width * kind.height / _CELL**2
-    evaluations = kind.steps * (_GUIDED if kind.is_guided else 1)
-    return denoising_trials(kind.parameters, cells, evaluations) * milliseconds / 1000
+    return denoising_trials(kind.parameters, cells, kind.predictions) * milliseconds / 1000
 
 
 def trial_milliseconds(device: DeviceInfo) -> float | None:

@@ -1,6 +1,6 @@
 """The time that pictures take here: as earlier ones took, else by the device's trial."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
@@ -8,15 +8,14 @@ from app.engine.device_state import DeviceState
 from app.engine.speed import PictureKind, seconds_per_picture
 from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.library.checkpoint_store import CheckpointStore
-from app.queue.drawing import drawings, second_drawing
+from app.queue.drawing import Drawing, drawings, second_drawing
 from app.queue.pace import Pace
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.conventions import convention_of
 from engine.api.second_passes import SecondPass
 
 _DENOISER = "denoiser"
 # The fields of the form that a picture's time follows from.
-TIMED = EFFECTIVE_FIELDS | {"checkpoint", "convention", "second_passes"}
+TIMED = EFFECTIVE_FIELDS | {"checkpoint", "convention", "guidance_options", "second_passes"}
 
 
 class PictureTime(QObject):
@@ -48,16 +47,12 @@ class PictureTime(QObject):
         """The seconds of the form's next picture; None if nothing was timed yet."""
         if self.measured is not None:
             return self.measured
-        kind = self._kind()
-        return self.of(kind) if kind is not None else None
+        return self._by_trial(self._drawings())
 
     @property
     def measured(self) -> float | None:
         """The seconds of the form's next picture as earlier ones took; None before the first."""
-        effective = self._form.effective
-        size, steps = (effective.width, effective.height), effective.steps
-        passes = drawings(self._form.build_request(), *size, steps, effective.strength)
-        return self._pace.seconds(str(self._form.checkpoint), passes)
+        return self._pace.seconds(str(self._form.checkpoint), self._drawings())
 
     def of(self, kind: PictureKind) -> float | None:
         """Return the seconds of a kind of picture by the device's trial; None before it."""
@@ -66,23 +61,33 @@ class PictureTime(QObject):
 
     def of_pass(self, second: SecondPass, width: int, height: int) -> float | None:
         """Return the seconds that a second pass of this size adds; None if nothing was timed."""
-        convention = convention_of(self._form.convention)
-        drawing = second_drawing(second, (width, height), self._form.effective.steps, convention)
+        request, settled = self._form.build_request(), self._form.effective
+        features_of = self._checkpoints.features
+        drawing = second_drawing(second, (width, height), request, settled, features_of)
         measured = self._pace.seconds(str(self._form.checkpoint), (drawing,))
-        if measured is not None:
-            return measured
-        kind = self._kind()
-        sized = {"width": width, "height": height, "steps": drawing.steps}
-        return self.of(replace(kind, **sized)) if kind else None
+        return self._by_trial((drawing,)) if measured is None else measured
 
-    def _kind(self) -> PictureKind | None:
+    def _drawings(self) -> tuple[Drawing, ...]:
+        form = self._form
+        return drawings(form.build_request(), form.effective, self._checkpoints.features)
+
+    def _by_trial(self, passes: Sequence[Drawing]) -> float | None:
+        """Return the seconds of passes by the device's trial; None before it.
+
+        A checkpoint of a second pass is taken to be as large as the form's.
+        """
         answer = self._checkpoints.answer(self._form.checkpoint)
         if not isinstance(answer, CheckpointInfo):
             return None
         parameters = sum(part.parameters for part in answer.components if part.name == _DENOISER)
-        form = self._form.effective
-        is_guided = form.guidance != 1.0
-        return PictureKind(parameters, form.width, form.height, form.steps, is_guided)
+        total = 0.0
+        for drawing in passes:
+            size = drawing.width, drawing.height
+            seconds = self.of(PictureKind(parameters, *size, drawing.predictions))
+            if seconds is None:
+                return None
+            total += seconds
+        return total
 
     def _on_form(self, names: frozenset[str]) -> None:
         if names & TIMED:

@@ -11,6 +11,7 @@ from app.background import Background
 from app.engine.client import EngineClient
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints, listed_name
 from engine.api.checkpoints import CheckpointInfo, FamilyName
+from engine.api.features import Features
 from engine.api.messages import (
     CheckpointHashed,
     CheckpointInspected,
@@ -99,6 +100,11 @@ class CheckpointStore(QObject):
     def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
         """Return the engine's last answer on a checkpoint; None before there is one."""
         return self._answers.get(path)
+
+    def features(self, path: str) -> Features:
+        """Return the abilities of a checkpoint; those of most before the engine's answer."""
+        answer = self._answers.get(Path(path))
+        return answer.features if isinstance(answer, CheckpointInfo) else Features()
 
     def family_title(self, name: str) -> str:
         """Return a family's title; its name if the engine does not know it."""

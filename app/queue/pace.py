@@ -1,6 +1,5 @@
 """The pace of this computer: how long the pictures of each checkpoint took, for the next ones."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,12 +9,13 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine.client import EngineClient
 from app.file_writer import FileWriter
-from app.queue.drawing import Drawing, drawings
+from app.queue.drawing import Drawing, FeaturesOf, drawings
 from engine.api.messages import ImageSaved, JobFinished, JobPhase, JobProgress
 from engine.api.record import ResolvedRequest, Timings
 from engine.api.sentences import sentence
 from engine.api.texts import encode_json
 from engine.api.values import Phase
+from engine.awake_clock import awake_seconds
 from engine.cached_state import recall
 
 _FILE = "pace.json"
@@ -29,27 +29,28 @@ _LONGEST_S = 1e6
 class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The times of a checkpoint's latest picture.
 
-    `step_s` is for one step at `pixels` pixels, `rest_s` for all else of a picture of `pixels`
-    pixels but preparation: what is done once for a device or a checkpoint does not come again with
-    each picture. `gain` is the part of the time of all steps that a picture saved which was guided
-    in its first steps only, measured by its own steps; None before the first such picture.
+    `prediction_s` is for one prediction of the denoiser at `pixels` pixels, `rest_s` for all else
+    of a picture of `pixels` pixels but preparation: what is done once for a device or a checkpoint
+    does not come again with each picture. `gain` is the part of the time of all steps that a
+    picture saved which was guided in its first steps only, measured by its own steps; None before
+    the first such picture.
     """
 
     pixels: int
-    step_s: float
+    prediction_s: float
     rest_s: float
     gain: float | None = None
 
     @property
     def is_possible(self) -> bool:
         """False for figures that nobody measured, as a damaged file may have."""
-        times = (self.step_s, self.rest_s)
+        times = (self.prediction_s, self.rest_s)
         gains = self.gain is None or abs(self.gain) < _LONGEST_S
         return gains and self.pixels > 0 and all(0 <= time < _LONGEST_S for time in times)
 
     def step_seconds(self, drawing: Drawing) -> float:
         """Return the expected seconds for the steps of a pass."""
-        return drawing.steps * self.step_s * drawing.area / self.pixels
+        return drawing.predictions * self.prediction_s * drawing.area / self.pixels
 
     def rest_seconds(self, drawing: Drawing) -> float:
         """Return the expected seconds for all else of a picture that ends with a pass."""
@@ -68,11 +69,13 @@ class Pace(QObject):
         self,
         client: EngineClient,
         state: Path,
+        features_of: FeaturesOf,
         parent: QObject | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = awake_seconds,
     ) -> None:
         """Read what earlier sessions measured from the folder `state`."""
         super().__init__(parent)
+        self._features_of = features_of
         path = state / _FILE
         read = recall(path, _DECODER, _MOST_BYTES) or {}
         self._figures = {key: pace for key, pace in read.items() if pace.is_possible}
@@ -132,36 +135,41 @@ class Pace(QObject):
         if saved is None or saved.job != event.job or not times.denoise_s > 0:
             return
         request = saved.record.request
+        passes = drawings(request, request, self._features_of)
         before = self._figures.pop(request.checkpoint, None)
         gain = measured_gain(self._marks, request)
         if gain is None and before is not None:
             gain = before.gain
-        figures = measured_figures(times, request, gain) or before
+        figures = measured_figures(times, passes, request.checkpoint, gain) or before
         if figures is None:
             return
         self._figures[request.checkpoint] = figures
-        self.seconds_per_step = figures.step_s
+        self.seconds_per_step = _step_seconds_of(times, passes)
         self.changed.emit()
 
 
 def measured_figures(
-    times: Timings, request: ResolvedRequest, gain: float | None
+    times: Timings, passes: Sequence[Drawing], checkpoint: str, gain: float | None
 ) -> PaceFigures | None:
     """Return the figures of a picture; None where another checkpoint drew a part of it."""
-    size = request.width, request.height
-    passes = drawings(request, *size, request.steps, request.strength)
-    if any(drawing.checkpoint not in (None, request.checkpoint) for drawing in passes):
-        return None
     first, last = passes[0], passes[-1]
-    # The steps of the first size that would take as long.
-    steps = sum(drawing.steps * drawing.area for drawing in passes) / first.area
+    # The predictions at the first size that would take as long.
+    predictions = sum(drawing.predictions * drawing.area for drawing in passes) / first.area
+    if any(drawing.checkpoint not in (None, checkpoint) for drawing in passes):
+        return None
     rest = times.encode_s + times.enlarge_s + times.decode_s + times.save_s
     return PaceFigures(
         pixels=first.area,
-        step_s=times.denoise_s / max(1, steps),
+        prediction_s=times.denoise_s / max(1, predictions),
         rest_s=rest * first.area / last.area,
         gain=gain,
     )
+
+
+def _step_seconds_of(times: Timings, passes: Sequence[Drawing]) -> float:
+    """Return the seconds of a step of the first size, as all of a picture's passes took."""
+    steps = sum(drawing.steps * drawing.area for drawing in passes) / passes[0].area
+    return times.denoise_s / max(1, steps)
 
 
 def measured_gain(marks: Mapping[int, float], request: ResolvedRequest) -> float | None:

@@ -19,6 +19,7 @@ from app.updates.memory import UpdateMemory
 from engine.api.picture_names import PictureFacts
 from engine.output.names import Destination
 from engine.output.writer import write_picture
+from tests.app.checkpoint_features import usual_features
 from tests.app.silent_process import SilentProcess
 from tests.output.test_writer import PIXELS
 
@@ -40,18 +41,18 @@ def test_a_damaged_lock_from_the_future_does_not_hinder_a_start(
 @pytest.mark.parametrize(
     "figures",
     [
-        b'{"pixels": 4096, "step_s": -5, "rest_s": 0}',
-        b'{"pixels": 4096, "step_s": 1, "rest_s": -100}',
-        b'{"pixels": 4096, "step_s": 1e308, "rest_s": 1e308}',
-        b'{"pixels": 1e400, "step_s": 1, "rest_s": 1}',
-        b'{"pixels": 4096, "step_s": 1, "rest_s": 1, "gain": 1e307}',
+        b'{"pixels": 4096, "prediction_s": -5, "rest_s": 0}',
+        b'{"pixels": 4096, "prediction_s": 1, "rest_s": -100}',
+        b'{"pixels": 4096, "prediction_s": 1e308, "rest_s": 1e308}',
+        b'{"pixels": 1e400, "prediction_s": 1, "rest_s": 1}',
+        b'{"pixels": 4096, "prediction_s": 1, "rest_s": 1, "gain": 1e307}',
     ],
 )
 def test_times_without_sense_are_no_estimate(qtbot: QtBot, tmp_path: Path, figures: bytes) -> None:
     (tmp_path / "pace.json").write_bytes(b'{"mine": ' + figures + b"}")
     process = SilentProcess(tmp_path)
-    pace = Pace(EngineClient(process, process), tmp_path)
-    assert pace.seconds("mine", (Drawing(64, 64, 5),)) is None
+    pace = Pace(EngineClient(process, process), tmp_path, usual_features)
+    assert pace.seconds("mine", (Drawing(64, 64, 5, 10),)) is None
     pace.close()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from app.queue.drawing import Drawing
 from app.queue.jobs import JobState
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.remedies import MakeSmaller
-from engine.api.request import SeedOptions
+from engine.api.request import GuidanceOptions, SeedOptions
 from engine.api.second_passes import SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
@@ -278,6 +279,29 @@ def test_equal_pictures_of_a_long_queue_are_estimated_once(
         job, request=msgspec.structs.replace(job.request, width=1024, height=1024)
     )
     assert commands.total_seconds([job, unknown]) is None
+
+
+def test_pictures_with_another_guidance_are_estimated_by_themselves(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, job = staged.session.jobs_in_queue, staged.queue.jobs[0]
+    options = GuidanceOptions(range=(0.0, 0.5))
+    settings: dict[str, Any] = {"steps": 10, "sampler": SamplerName.EULER, "guidance": 7.0}
+    plain = msgspec.structs.replace(job.request, **settings)
+    requests = (
+        plain,
+        msgspec.structs.replace(plain, guidance=1.0),
+        msgspec.structs.replace(plain, guidance_options=options),
+        msgspec.structs.replace(plain, sampler=SamplerName.HEUN),
+    )
+
+    def seconds(_checkpoint: str, passes: Sequence[Drawing]) -> float | None:
+        return sum(drawing.predictions for drawing in passes)
+
+    monkeypatch.setattr(staged.session.pace, "seconds", seconds)
+    jobs = [msgspec.structs.replace(job, request=request) for request in requests]
+    assert [commands.seconds(each) for each in requests] == [20, 10, 15, 38]
+    assert commands.total_seconds(jobs) == 83
 
 
 def test_the_time_of_a_job_follows_from_its_own_settings(

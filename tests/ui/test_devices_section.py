@@ -91,7 +91,7 @@ def test_times_scale_with_what_is_evaluated() -> None:
     device = DEVICES[0]
     whole = 20 * 12 * 2.1 / 1000
     assert seconds_per_picture(device, SD_1_5) == pytest.approx(whole)
-    unguided = PictureKind(860e6, 512, 512, 20, is_guided=False)
+    unguided = PictureKind(860e6, 512, 512, 20)
     assert seconds_per_picture(device, unguided) == pytest.approx(whole / 2)
     assert seconds_per_picture(DEVICES[-1], SDXL) is None
 

@@ -12,7 +12,9 @@ from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS
 from app.form.sizes import size_fit
 from app.queue.drawing import Drawing
 from app.queue.pace import Pace
+from engine.api.request import GuidanceOptions
 from engine.api.second_passes import SecondPass
+from engine.api.values import SamplerName
 from tests.ui.conftest import Desk, MakeDesk
 from ui.dock.generate_button import GenerateButton
 from ui.labels import size_remark
@@ -31,12 +33,13 @@ def test_generate_says_that_the_seed_is_kept(desk: Desk) -> None:
 
 def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def seconds(_pace: Pace, _checkpoint: str, passes: Sequence[Drawing]) -> float:
-        return sum(drawing.steps for drawing in passes) * 2.0
+        return sum(drawing.predictions for drawing in passes) * 2.0
 
     monkeypatch.setattr(Pace, "seconds", seconds)
     desk.resize(1440, 900)
     button, form = desk.window.dock.generate, desk.session.generation
     form.count, form.steps = 4, 22
+    form.sampler, form.guidance = SamplerName.EULER, 1.0
     desk.wait(lambda: button.text() == "Generate 4 · about 3 min")
     assert button.shows_key
     form.second_passes = (SecondPass(steps=22),)
@@ -44,6 +47,13 @@ def test_generate_says_how_many_and_how_long(desk: Desk, monkeypatch: pytest.Mon
     form.second_passes = ()
     form.steps = 11
     desk.wait(lambda: button.text() == "Generate 4 · about 90 s")
+    form.sampler, form.guidance = SamplerName.HEUN, 1.0
+    desk.wait(lambda: "about 3 min" in button.accessibleName())
+    form.sampler = SamplerName.EULER
+    desk.wait(lambda: button.text() == "Generate 4 · about 90 s")
+    form.guidance_options = GuidanceOptions(pag_scale=3.0)
+    desk.wait(lambda: "about 3 min" in button.accessibleName())
+    form.guidance_options = GuidanceOptions()
     # What has no room is left out, and still told.
     form.seed, form.seed_locked = 5, True
     button.setFixedWidth(190)

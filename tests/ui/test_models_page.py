@@ -572,7 +572,7 @@ def test_the_time_of_a_picture_is_that_of_the_device_until_a_full_model_was_used
         title: next((fact for text in texts for fact in text.split(" · ") if "here" in fact), "")
         for title, texts in told.items()
     }
-    seconds = session.picture_time.of(PictureKind(860e6, 512, 512, 25))
+    seconds = session.picture_time.of(PictureKind(860e6, 512, 512, 2 * 25))
     assert seconds is not None
     assert times["DreamShaper 8"] == f"about {duration(seconds)} per picture here"
     assert all(times.values()), times

@@ -64,12 +64,13 @@ def _seconds(session: Session, model: FirstModel) -> float | None:
 
     The starter is of a family, too, but has a hundredth of its weights.
     """
+    predictions = model.steps * (1 + model.guided)
     for other in session.models.store.models:
         is_full = Path(other.path) != session.checkpoints.starter
         if is_full and model.family in other.families and other.kind is ModelKind.CHECKPOINT:
-            drawing = Drawing(model.side, model.side, model.steps)
+            drawing = Drawing(model.side, model.side, model.steps, predictions)
             seconds = session.pace.seconds(other.path, (drawing,))
             if seconds is not None:
                 return seconds
-    kind = PictureKind(model.parameters, model.side, model.side, model.steps, model.guided)
+    kind = PictureKind(model.parameters, model.side, model.side, predictions)
     return session.picture_time.of(kind)
