@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,8 @@ from engine.child_python import python_command
 
 _log = logging.getLogger(__name__)
 
-# Older requests are dropped: a user who browses checkpoints does not need them all.
-_MOST_WAITING = 4
+# Of checkpoints that were looked at: a user who browses does not need the hashes of all.
+_MOST_LOOKED_AT = 4
 _PATIENCE_S = 0.5
 _SETTLED_S = 1.1 * SETTLED_NS / 1e9
 _DIGITS = 64
@@ -42,7 +42,8 @@ class Wish:
     """A file that is to be hashed in the state of its `stamp`; `keep` takes the hashes.
 
     `tensors` asks for the hash of the tensors, too. `tell` gets the number of bytes done; `give_up`
-    is called if there will be no hash. All are called on another thread.
+    is called if there will be no hash. All are called on another thread. `was_looked_at`: nothing
+    waits for the hash, and later ones of the kind take its place.
     """
 
     path: Path
@@ -51,6 +52,12 @@ class Wish:
     tensors: bool = False
     tell: Callable[[int], None] = field(default=_tell_nothing, compare=False)
     give_up: Callable[[], None] = field(default=_give_up_silently, compare=False)
+    was_looked_at: bool = field(default=False, compare=False)
+
+    @property
+    def is_silent(self) -> bool:
+        """True if nobody waits for the hash."""
+        return self.give_up is _give_up_silently
 
     @property
     def is_current(self) -> bool:
@@ -88,22 +95,29 @@ class BackgroundHash:
         """Queue a checkpoint if its hash is unknown."""
         if self._known.sha256(state) is None:
             keep = partial(self._keep_checkpoint, state)
-            wish = Wish(
-                state.path, state.stamp, keep, tell=lambda done: self._tell(state, done, None)
+            self.want_file(
+                Wish(
+                    state.path,
+                    state.stamp,
+                    keep,
+                    tell=lambda done: self._tell(state, done, None),
+                    was_looked_at=True,
+                )
             )
-            self.want_file(wish)
 
     def want_file(self, wish: Wish) -> None:
         """Queue a file, before all that were wanted earlier."""
         with self._changed:
-            is_told = wish != self._busy or wish.give_up is not _give_up_silently
-            if self._closed or not is_told:
+            if self._closed or (wish == self._busy and wish.is_silent):
                 return
-            with suppress(ValueError):
-                self._waiting.remove(wish)
-            if len(self._waiting) == _MOST_WAITING:
-                self._waiting.popleft().give_up()
-            self._waiting.append(wish)
+            alike = [other for other in self._waiting if other == wish]
+            told = [other for other in (*alike, wish) if not other.is_silent]
+            rest = [other for other in self._waiting if other != wish]
+            looked_at = [other for other in rest if other.was_looked_at]
+            if wish.was_looked_at and len(looked_at) == _MOST_LOOKED_AT:
+                rest.remove(looked_at[0])
+            # Whoever is to be told is not forgotten where the file is wanted once more.
+            self._waiting = deque((*rest, *(told or [wish])))
             self._start()
 
     def want_leisurely(self, wishes: Iterable[Wish]) -> None:
@@ -159,10 +173,18 @@ class BackgroundHash:
         while (wish := self._next()) is not None:
             found = self._hash(wish) if self._settles(wish) else None
             if found is not None:
-                wish.keep(found)
+                for each in (wish, *self._alike(wish)):
+                    each.keep(found)
                 _log.info("the hash of a file of %.1f GB is known", wish.stamp.size / 1e9)
             elif not self._waits_again(wish):
                 wish.give_up()
+
+    def _alike(self, wish: Wish) -> list[Wish]:
+        """Take the other wishes for the same hash off the queue."""
+        with self._changed:
+            alike = [other for other in self._waiting if other == wish]
+            self._waiting = deque(other for other in self._waiting if other != wish)
+            return alike
 
     def _next(self) -> Wish | None:
         with self._changed:

@@ -182,7 +182,7 @@ def test_closing_stops_the_process_at_once(tmp_path: Path, known: KnownFiles, he
     assert heard.told[-1][2] is None
 
 
-def test_the_latest_request_comes_first_and_old_ones_are_dropped(
+def test_the_checkpoint_looked_at_last_comes_first_and_early_ones_are_dropped(
     tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
     large = read_index(write_sparse(tmp_path / "large.safetensors", LARGE))
@@ -226,10 +226,38 @@ def test_whoever_waits_is_told_that_a_file_has_no_hash(
 
     hashes.want_file(replace(busy, stamp=Stamp.of(busy.path.stat()), tell=tell))
     assert begun.wait(PATIENCE_S)
-    # Older ones of those that wait make way for later ones, and are told so.
+    # Once those beyond the fourth were given up.
     for number in range(6):
         hashes.want_file(wish(str(number)))
-    assert given_up[1:] == ["0", "1"]
+    process = hashes._process  # pyright: ignore[reportPrivateUsage]
+    assert process is not None
+    process.kill()
+    assert hashes.wait(PATIENCE_S)
+    assert given_up[1:] == ["busy.safetensors"]
+    assert len(kept) == 6
+
+
+def test_whoever_waits_is_told_of_a_file_that_is_wanted_more_than_once(
+    tmp_path: Path, hashes: BackgroundHash
+) -> None:
+    large = wish(write_sparse(tmp_path / "large.safetensors", LARGE), [])
+    begun, told, counted = Event(), list[str](), list[tuple[str, FullHash]]()
+    hashes.want_file(replace(large, tell=lambda _: begun.set()))
+    assert begun.wait(PATIENCE_S)
+    plain = wish(a_file(tmp_path / "a.safetensors"), counted)
+
+    def waiting(name: str) -> Wish:
+        return replace(plain, keep=lambda _: told.append(name), give_up=lambda: told.clear())
+
+    # A picture that uses the file wants its hash, too, and waits for nothing.
+    for wanted in (waiting("first"), waiting("second"), plain):
+        hashes.want_file(wanted)
+    process = hashes._process  # pyright: ignore[reportPrivateUsage]
+    assert process is not None
+    process.kill()
+    assert hashes.wait(PATIENCE_S)
+    assert sorted(told) == ["first", "second"]
+    assert counted == []
 
 
 def test_a_file_that_was_just_written_is_waited_for(
