@@ -3,10 +3,12 @@
 import logging
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
+from time import monotonic
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
+from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
 from app.notices.faults import fault
 from engine.api.values import ErrorInfo
@@ -15,8 +17,17 @@ Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
 
+# In milliseconds. Whoever holds a thread for longer waits for a drive that sleeps or is lost.
+_PATIENCE_MS = 2000
+# The threads beside those of a pool, while they wait for such drives: several may be lost at once.
+_MOST_BESIDE = 16
+
+
 class Background(QObject):
     """A pool of threads. Every call's outcome is delivered on the thread this object lives on.
+
+    Where calls need no order, a thread that is held for long is replaced, so that a drive that does
+    not answer keeps only those waiting who ask it. A pool of one thread keeps their order.
 
     `failed` carries the ErrorInfo of an exception that a function raised, which is a bug of ours.
     """
@@ -35,6 +46,11 @@ class Background(QObject):
         self._latest: dict[object, int] = {}
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
+        self._threads = threads
+        # The moments at which the calls that are running began.
+        self._begun: dict[object, float] = {}
+        self._watch = QTimer(self, interval=_PATIENCE_MS // 2)
+        self._watch.timeout.connect(self._replace_held)
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def run(
@@ -69,7 +85,9 @@ class Background(QObject):
         if must and self._open:
             self._owed.append(call)
         if self._open:
-            self._pool.start(self._call_owed if must else call)
+            self._pool.start(partial(self._timed, self._call_owed if must else call))
+        if self._open and self._threads > 1 and not self._watch.isActive():
+            self._watch.start()
 
     def look(
         self,
@@ -96,10 +114,27 @@ class Background(QObject):
     def close(self) -> None:
         """Wait for the running functions and those that must run; drop the others and results."""
         self._open = False
+        self._watch.stop()
         self._pool.clear()
         self._pool.waitForDone()
         while self._owed:
             self._owed.popleft()()
+
+    def _timed(self, call: Callable[[], None]) -> None:
+        key = object()
+        self._begun[key] = monotonic()
+        try:
+            call()
+        finally:
+            del self._begun[key]
+
+    def _replace_held(self) -> None:
+        """Have as many threads as there should be beside those that are held for long."""
+        now = monotonic()
+        held = sum(now - begun > _PATIENCE_MS / 1000 for begun in tuple(self._begun.values()))
+        self._pool.setMaxThreadCount(self._threads + min(held, _MOST_BESIDE))
+        if not self._pool.activeThreadCount():
+            self._watch.stop()
 
     def _call_owed(self) -> None:
         """Do what is owed; a second thread leaves it to the first, which looks again at the end."""

@@ -2,8 +2,11 @@
 
 import threading
 
+import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
+from app import background as background_module
 from app.background import Background
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.supervised import PATIENCE_MS
@@ -146,4 +149,37 @@ def test_looks_are_about_what_they_read_whoever_is_told(qtbot: QtBot) -> None:
         background.run(both.wait, lambda _: ended.append(True))
     qtbot.waitUntil(lambda: len(ended) == 2, timeout=PATIENCE_MS)
     assert sorted(seen) == ["newer", "other"]
+    background.close()
+
+
+def test_calls_that_wait_for_a_drive_hold_up_no_others(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once two of them kept all else waiting, and the window looked at nothing any more.
+    monkeypatch.setattr(background_module, "_PATIENCE_MS", 20)
+    background = Background(2)
+    answer, seen = threading.Event(), list[str]()
+    for _ in range(5):
+        background.run(lambda: answer.wait(PATIENCE_MS / 1000), lambda _: seen.append("slow"))
+    background.run(lambda: "quick", seen.append)
+    qtbot.waitUntil(lambda: seen == ["quick"], timeout=PATIENCE_MS)
+    answer.set()
+    qtbot.waitUntil(lambda: len(seen) == 6, timeout=PATIENCE_MS)
+    background.close()
+
+
+def test_a_pool_of_one_thread_keeps_the_order_of_its_calls(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_module, "_PATIENCE_MS", 20)
+    background = Background(1)
+    answer, seen = threading.Event(), list[str]()
+    background.run(lambda: answer.wait(PATIENCE_MS / 1000), lambda _: seen.append("first"))
+    background.run(lambda: "second", seen.append)
+    passed = list[bool]()
+    QTimer.singleShot(200, lambda: passed.append(True))
+    qtbot.waitUntil(lambda: bool(passed), timeout=PATIENCE_MS)
+    assert seen == []
+    answer.set()
+    qtbot.waitUntil(lambda: seen == ["first", "second"], timeout=PATIENCE_MS)
     background.close()

@@ -3,16 +3,16 @@
 import os
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.paths import nearest_folder, set_path
 from app.session import Session
 from app.settings.values import USUAL, converted
-from app.settings_state import SettingsState
 from engine.api.picture_names import PLACEHOLDERS, PictureFacts, stem_of, unknown_placeholders
 from ui.bind import bind_shown
 from ui.files.chooser import FileChooser
@@ -25,6 +25,9 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 from ui.widgets.line_field import LineField
 
+translate = QCoreApplication.translate
+# A folder that takes longer to answer is waited for with words.
+_PATIENCE_MS = 500
 _EXAMPLE_COUNTER, _EXAMPLE_SEED = 42, 3_141_592_653
 
 
@@ -34,11 +37,16 @@ class FolderField(QWidget):
     A folder that `variable` of the environment names cannot be changed here.
     """
 
-    def __init__(
-        self, settings: SettingsState, theme: Theme, name: str, title: str, usual: Path
-    ) -> None:
+    def __init__(self, session: Session, theme: Theme, name: str, title: str, usual: Path) -> None:
         super().__init__()
+        settings = session.settings
         self._settings, self._name, self._title, self._usual = settings, name, title, usual
+        # A drive that sleeps, or that a lost network had, keeps whoever asks it for seconds.
+        self._background = session.background
+        # The folder that is being looked for, if one is, and the wait until that is told.
+        self._asked: str | None = None
+        self._waiting = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
+        self._waiting.timeout.connect(self._tell_waiting)
         self.path = LineField()
         self.path.setAccessibleName(title)
         self.path.setPlaceholderText(str(usual))
@@ -73,28 +81,31 @@ class FolderField(QWidget):
 
     def use(self, text: str) -> None:
         """Take a folder that was typed or chosen; tell what is wrong with one that is not taken."""
-        text = text.strip()
+        text, usual = text.strip(), self._usual
+        if text == self._asked:
+            return
+        self._asked = None
+        self._waiting.stop()
         if text == self._folder():
             self._tell("")
             return
-        problem = self._problem(text)
+        self._asked = text
+        self._waiting.start()
+        self._background.run(lambda: _folder_problem(text, usual), partial(self._take, text))
+
+    def _take(self, text: str, problem: str) -> None:
+        if text != self._asked:
+            return
+        self._asked = None
+        self._waiting.stop()
         self._tell(problem)
         if not problem:
             self._settings.change(**{self._name: text})
 
-    def _problem(self, text: str) -> str:
-        try:
-            path = set_path(text, self._usual)
-            if text and path == self._usual and Path(text) != self._usual:
-                return self.tr("There is no such home folder.")
-            if path.exists() and not path.is_dir():
-                return self.tr("This is a file. Choose a folder.")
-            path.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            words = self.tr("This folder cannot be used: {reason}. The one before stays.")
-            return words.format(reason=reason)
-        return ""
+    def _tell_waiting(self) -> None:
+        self._tell(
+            self.tr("Waiting for this folder. The one before is used until then."), "caption"
+        )
 
     def _folder(self) -> str:
         return getattr(self._settings.now, self._name)
@@ -109,10 +120,31 @@ class FolderField(QWidget):
         self.problem.setVisible(bool(text))
 
     def _choose(self) -> None:
-        before = nearest_folder(set_path(self._folder(), self._usual))
+        folder, usual = self._folder(), self._usual
+        self._background.run(lambda: nearest_folder(set_path(folder, usual)), self._choose_from)
+
+    def _choose_from(self, before: str) -> None:
         folder = FileChooser.open_folder(self, self._title, before)
         if folder:
             self.use(folder)
+
+
+def _folder_problem(text: str, usual: Path) -> str:
+    """Make a typed folder; return what is wrong with it, nothing if it can be used."""
+    try:
+        path = set_path(text, usual)
+        if text and path == usual and Path(text) != usual:
+            return translate("FolderField", "There is no such home folder.")
+        if path.exists() and not path.is_dir():
+            return translate("FolderField", "This is a file. Choose a folder.")
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        words = translate(
+            "FolderField", "This folder cannot be used: {reason}. The one before stays."
+        )
+        return words.format(reason=reason)
+    return ""
 
 
 class FileNameField(QWidget):

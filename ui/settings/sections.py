@@ -208,7 +208,7 @@ def file_row(settings: SettingsState, notices: NoticeState) -> SettingRow:
 
 
 def _folder_row(session: Session, theme: Theme, name: str, variable: str, title: str) -> SettingRow:
-    field = FolderField(session.settings, theme, name, title, usual_folders()[name])
+    field = FolderField(session, theme, name, title, usual_folders()[name])
     if os.environ.get(variable):
         field.lock(variable)
     sentence = about(name)

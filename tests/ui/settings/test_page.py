@@ -1,6 +1,7 @@
 """Settings are found by their words, act at once, and come back."""
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -11,6 +12,7 @@ from app.downloads.contacts import Contacts
 from app.settings.reading import read_settings
 from app.settings.values import USUAL, Look, stated
 from engine.api.saving import PictureFormat
+from tests.app.supervised import PATIENCE_MS
 from tests.ui.conftest import Desk
 from ui.actions import ActionName
 from ui.places import Place
@@ -183,10 +185,10 @@ def test_a_folder_is_typed_and_used(desk: Desk, page: SettingsPage, tmp_path: Pa
     folder = tmp_path / "new" / "lists"
     field.path.setText(str(folder))
     QTest.keyClick(field.path, Qt.Key.Key_Return)
-    assert desk.session.settings.now.wildcards_folder == str(folder)
+    desk.wait(lambda: desk.session.settings.now.wildcards_folder == str(folder))
     assert folder.is_dir()
     field.usual.click()
-    assert desk.session.settings.now.wildcards_folder == ""
+    desk.wait(lambda: desk.session.settings.now.wildcards_folder == "")
 
 
 def test_a_file_is_no_folder_and_changes_nothing(
@@ -194,13 +196,41 @@ def test_a_file_is_no_folder_and_changes_nothing(
 ) -> None:
     field = folder_field(page, "Wildcards")
     (tmp_path / "file").touch()
-    field.use(str(tmp_path / "file"))
-    assert "file" in field.problem.text()
-    field.use(str(tmp_path / "file" / "below"))
-    assert field.problem.text()
-    field.use("~nobody-of-this-name/x")
-    assert field.problem.text()
+    for folder, problem in (
+        (str(tmp_path / "file"), "This is a file."),
+        (str(tmp_path / "file" / "below"), "This folder cannot be used"),
+        ("~nobody-of-this-name/x", "There is no such home folder."),
+    ):
+        field.use(folder)
+        desk.wait(lambda problem=problem: problem in field.problem.text())
     assert desk.session.settings.now.wildcards_folder == ""
+
+
+def test_a_folder_whose_drive_does_not_answer_leaves_the_window_free(
+    desk: Desk, page: SettingsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once the window's own thread asked the drive.
+    field, asked, answer = folder_field(page, "Wildcards"), Event(), Event()
+    exists = Path.exists
+
+    def asleep(path: Path) -> bool:
+        if path == tmp_path / "asleep":
+            asked.set()
+            answer.wait(PATIENCE_MS / 1000)
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", asleep)
+    field.use(str(tmp_path / "asleep"))
+    desk.wait(asked.is_set)
+    desk.wait(lambda: "Waiting for this folder" in field.problem.text())
+    assert desk.session.settings.now.wildcards_folder == ""
+    # What is typed meanwhile counts, and the answer that comes after all does not.
+    field.use(str(tmp_path / "awake"))
+    desk.wait(lambda: desk.session.settings.now.wildcards_folder == str(tmp_path / "awake"))
+    answer.set()
+    desk.wait((tmp_path / "asleep").is_dir)
+    field.use(str(tmp_path / "last"))
+    desk.wait(lambda: desk.session.settings.now.wildcards_folder == str(tmp_path / "last"))
 
 
 def test_a_folder_of_the_environment_cannot_be_changed(page: SettingsPage, tmp_path: Path) -> None:
