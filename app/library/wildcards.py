@@ -1,6 +1,7 @@
 """The lists of words that prompts name as `__name__`: text files, one entry a line."""
 
 from collections.abc import Iterable
+from enum import Enum, auto
 from pathlib import Path
 
 import msgspec
@@ -15,21 +16,29 @@ from engine.regular_file import open_regular
 translate = QCoreApplication.translate
 
 _SUFFIX = ".txt"
-_MOST_LISTS, _MOST_BYTES = 2000, 4 << 20
+_MOST_LISTS = 2000
+# Of a list that can be edited.
+MOST_BYTES = 4 << 20
 # Signs that end a name in a prompt, or that some system does not allow in the name of a file.
 _ALLOWED = frozenset(" -./_")
+
+
+class Lack(Enum):
+    """The reason why the text of a list lacks something of its file: written back, it is lost."""
+
+    TOO_LONG = auto()
+    NOT_UTF_8 = auto()
 
 
 class WordList(msgspec.Struct, frozen=True):
     """A list: its name below the folder, without suffix, and its text as it is in the file.
 
-    `is_whole` is False for a text that lacks something of the file: what is beyond the limit, or
-    what is not in UTF-8. Written back, it would be lost.
+    With a `lack` the text has only a part of the file.
     """
 
     name: str
     text: str
-    is_whole: bool = True
+    lack: Lack | None = None
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -124,7 +133,7 @@ def read_lists(folder: Path) -> tuple[WordList, ...]:
         name = path.relative_to(folder).with_suffix("").as_posix()
         try:
             with open_regular(path) as file:
-                content = file.read(_MOST_BYTES + 1)
+                content = file.read(MOST_BYTES + 1)
         except OSError:
             continue
         found.append(_list_of(name, content))
@@ -132,11 +141,12 @@ def read_lists(folder: Path) -> tuple[WordList, ...]:
 
 
 def _list_of(name: str, content: bytes) -> WordList:
+    if len(content) > MOST_BYTES:
+        return WordList(name, content[:MOST_BYTES].decode("utf-8-sig", "replace"), Lack.TOO_LONG)
     try:
-        text, is_whole = content.decode("utf-8-sig"), len(content) <= _MOST_BYTES
+        return WordList(name, content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        text, is_whole = content[:_MOST_BYTES].decode("utf-8-sig", "replace"), False
-    return WordList(name, text, is_whole)
+        return WordList(name, content.decode("utf-8-sig", "replace"), Lack.NOT_UTF_8)
 
 
 def is_list_name(name: str) -> bool:

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.background import Background
 from app.library.trash import Trashed
-from app.library.wildcards import WildcardStore, is_list_name, read_lists
+from app.library.wildcards import Lack, WildcardStore, is_list_name, read_lists
 from tests.app.supervised import PATIENCE_MS
 
 
@@ -75,8 +75,8 @@ def test_a_list_that_was_not_read_whole_says_so(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes("café".encode("cp1252"))
     (tmp_path / "long.txt").write_bytes(b"blue\n" * 1_000_000)
     (tmp_path / "plain.txt").write_text("café")
-    assert [(one.name, one.is_whole) for one in read_lists(tmp_path)] == [
-        ("latin", False),
-        ("long", False),
-        ("plain", True),
+    assert [(one.name, one.lack) for one in read_lists(tmp_path)] == [
+        ("latin", Lack.NOT_UTF_8),
+        ("long", Lack.TOO_LONG),
+        ("plain", None),
     ]

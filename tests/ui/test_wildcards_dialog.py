@@ -106,10 +106,29 @@ def test_a_list_that_is_only_looked_at_is_not_written(desk: Desk) -> None:
     for row in (0, 1, 0):
         dialog.names.setCurrentRow(row)
     assert dialog.name.text() == "old"
-    assert dialog.about.text() == "The list old could not be changed."
+    assert dialog.text.isReadOnly()
     QTest.keyClicks(dialog.text, "new")
     QTest.keyClicks(dialog.name, "er")
     assert not dialog.save.isEnabled()
     dialog.reject()
     desk.session.background.close()
     assert {path.stem: path.read_bytes() for path in folder.iterdir()} == contents
+
+
+def test_a_list_that_cannot_be_edited_says_why_and_what_helps(desk: Desk) -> None:
+    # Once its fields took no letter, and nothing said a reason.
+    store = desk.session.wildcards
+    store.folder.mkdir(parents=True, exist_ok=True)
+    (store.folder / "cafe.txt").write_bytes("café\nbar".encode("cp1252"))
+    (store.folder / "long.txt").write_bytes(b"blue\n" * 1_000_000)
+    store.refresh()
+    desk.wait(lambda: store.names == ("cafe", "long"))
+    dialog = desk.window.form.show_lists("")
+    told: list[str] = []
+    for row in range(2):
+        dialog.names.setCurrentRow(row)
+        assert dialog.text.isReadOnly()
+        told.append(dialog.about.text().replace("\u200b", ""))
+    assert "not in the encoding UTF-8. Save it in UTF-8" in told[0]
+    assert "Prompts draw from the first 4.2 MB" in told[1]
+    dialog.reject()

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 
 from app.form.trigger_words import with_words
 from app.library.trash import Trashed
-from app.library.wildcards import WordList, is_list_name
+from app.library.wildcards import MOST_BYTES, Lack, WordList, is_list_name
 from app.session import Session
+from ui.labels import file_size
 from ui.picture_actions import open_folder
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
@@ -190,7 +191,7 @@ class WildcardsDialog(QDialog):
         self.text.setPlainText(text)
         self._as_shown = self.name.text(), self.text.toPlainText()
         for field in (self.name, self.text):
-            field.setReadOnly(words is not None and not words.is_whole)
+            field.setReadOnly(words is not None and words.lack is not None)
         self._describe()
 
     def _on_chosen(self, item: QListWidgetItem | None) -> None:
@@ -216,10 +217,8 @@ class WildcardsDialog(QDialog):
         problem = self._problem if self._is_edited else ""
         if problem:
             text = problem
-        elif self._shown is not None and not self._shown.is_whole:
-            # Longer than 4 MB, or not in UTF-8.
-            text = translate("wildcards", "The list {name} could not be changed.")
-            text = text.format(name=one.name[:80])
+        elif self._shown is not None and self._shown.lack is not None:
+            text = _lack_words(self._shown.lack)
         elif one.name:
             text = (
                 self.tr("Write __{name}__ in the prompt. 1 entry, such as: {some}")
@@ -288,3 +287,21 @@ class WildcardsDialog(QDialog):
     def _open_folder(self) -> None:
         self._store.folder.mkdir(parents=True, exist_ok=True)
         open_folder(str(self._store.folder), self._session.notices)
+
+
+def _lack_words(lack: Lack) -> str:
+    """Return why a list cannot be edited here, and how it can be."""
+    match lack:
+        case Lack.TOO_LONG:
+            text = translate(
+                "WildcardsDialog",
+                "Prompts draw from the first {size} of this list. A longer one is edited in a text"
+                " editor: open the folder.",
+            )
+            return text.format(size=file_size(MOST_BYTES))
+        case Lack.NOT_UTF_8:
+            return translate(
+                "WildcardsDialog",
+                "Some letters of this list cannot be read: its file is not in the encoding UTF-8."
+                " Save it in UTF-8 with a text editor, and it can be edited here.",
+            )
