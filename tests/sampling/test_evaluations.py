@@ -27,7 +27,7 @@ def made(name: SamplerName, steps: int) -> int:
         calls += 1
         return mixture_denoise(x, sigma)
 
-    def noise(_sigma: np.float32, _next: np.float32) -> Latent:
+    def noise(sigma: np.float32, sigma_next: np.float32) -> Latent:
         return np.zeros(SHAPE, np.float32)
 
     x = np.ones(SHAPE, np.float32)

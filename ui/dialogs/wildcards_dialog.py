@@ -35,6 +35,8 @@ _SIZE = QSize(720, 520)
 _LIST_WIDTH = 240
 # Of a list.
 _MOST_CHARACTERS = 1_000_000
+# Of one that can only be looked at.
+_MOST_LOOKED_AT = 20_000
 
 
 class WildcardsDialog(QDialog):
@@ -185,6 +187,9 @@ class WildcardsDialog(QDialog):
         self._shown = words
         self.name.setText(words.name if words else "")
         text = words.text if words else ""
+        if words is not None and words.lack is not None:
+            # Nothing is lost by it, and a long text takes seconds to be laid out.
+            text = text[:_MOST_LOOKED_AT]
         is_wrapped = all(len(line) <= LONGEST_LINE for line in text.split("\n"))
         mode = QPlainTextEdit.LineWrapMode
         self.text.setLineWrapMode(mode.WidgetWidth if is_wrapped else mode.NoWrap)

@@ -1440,6 +1440,10 @@
    <source>Use the usual folder</source>
    <translation>Den üblichen Ordner verwenden</translation>
   </message>
+  <message>
+   <source>Waiting for this folder. The one before is used until then.</source>
+   <translation>Dieser Ordner antwortet noch nicht. Bis dahin gilt der vorherige.</translation>
+  </message>
  </context>
  <context>
   <name>FolderRow</name>
@@ -5213,8 +5217,16 @@
    <translation>Ordner öffnen</translation>
   </message>
   <message>
+   <source>Prompts draw from the first {size} of this list. A longer one is edited in a text editor: open the folder.</source>
+   <translation>Prompts ziehen aus den ersten {size} dieser Liste. Eine längere wird in einem Texteditor bearbeitet: Ordner öffnen.</translation>
+  </message>
+  <message>
    <source>Save</source>
    <translation>Speichern</translation>
+  </message>
+  <message>
+   <source>Some letters of this list cannot be read: its file is not in the encoding UTF-8. Save it in UTF-8 with a text editor, and it can be edited here.</source>
+   <translation>Einige Zeichen dieser Liste sind nicht lesbar: Ihre Datei ist nicht in UTF-8 gespeichert. In einem Texteditor als UTF-8 gespeichert, kann sie hier bearbeitet werden.</translation>
   </message>
   <message>
    <source>The text was too long to be pasted whole: an entry has room for {n} characters.</source>
