@@ -242,12 +242,19 @@ def test_whoever_waits_is_told_of_a_file_that_is_wanted_more_than_once(
 ) -> None:
     large = wish(write_sparse(tmp_path / "large.safetensors", LARGE), [])
     begun, told, counted = Event(), list[str](), list[tuple[str, FullHash]]()
-    hashes.want_file(replace(large, tell=lambda _: begun.set()))
+
+    def tell(done: int) -> None:
+        begun.set()
+
+    hashes.want_file(replace(large, tell=tell))
     assert begun.wait(PATIENCE_S)
     plain = wish(a_file(tmp_path / "a.safetensors"), counted)
 
     def waiting(name: str) -> Wish:
-        return replace(plain, keep=lambda _: told.append(name), give_up=lambda: told.clear())
+        def keep(found: FullHash) -> None:
+            told.append(name)
+
+        return replace(plain, keep=keep, give_up=told.clear)
 
     # A picture that uses the file wants its hash, too, and waits for nothing.
     for wanted in (waiting("first"), waiting("second"), plain):

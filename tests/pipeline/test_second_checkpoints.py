@@ -87,8 +87,8 @@ def test_passes_after_an_edit_are_not_guided_by_the_edited_picture(files: dict[s
     for names, chosen in ((("edits", "tiny"), None), (("edits",), refiner)):
         request = asked(files, *names, refiner=chosen, **asks)
         first, later = passes(request, redraws=True)
-        assert first.denoising.asks_without_picture
-        assert not later.denoising.asks_without_picture
+        assert first.denoising.terms.asks_without_picture
+        assert not later.denoising.terms.asks_without_picture
 
 
 @pytest.mark.parametrize(
