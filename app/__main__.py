@@ -56,6 +56,9 @@ def open_window(files: Sequence[str] = (), running: "RunningVersion | None" = No
     A second start hands its files to the running instance and returns. Where the surroundings do
     not let the window open, the version has started all the same.
     """
+    from app.quick_imports import read_no_sources
+
+    read_no_sources()
     from app.display import import_problem, prepare_display
     from app.environment import forget_foreign_qt
     from app.updates.running import running_version

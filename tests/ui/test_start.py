@@ -52,6 +52,24 @@ Session.start = start
 from app.__main__ import open_window
 sys.exit(open_window())
 """
+# Opens the window, reads the code of its pages, and says whose sources Python keeps.
+SOURCES = """
+import linecache, os, sys
+from app.__main__ import open_window
+import app.logs
+begin = app.logs.start_logging
+def start_logging(folder):
+    begin(folder)
+    from PySide6.QtCore import QCoreApplication, QTimer
+    from ui.read_ahead import read_pages
+    for _ in read_pages():
+        pass
+    QTimer.singleShot(0, QCoreApplication.quit)
+app.logs.start_logging = start_logging
+status = open_window()
+print(*(path for path in linecache.cache if f"{os.sep}ui{os.sep}" in path))
+sys.exit(status)
+"""
 COMMAND = """
 import sys
 from app.__main__ import main
@@ -93,6 +111,13 @@ def test_the_window_never_loads_the_engine() -> None:
     heavy = ("numpy", "onnx", "openvino", "PIL", "tokenizers", "backends", "engine.server")
     assert "ui.main_window" in at_start()
     assert {name for name in at_start() if name.split(".")[0] in heavy or name in heavy} == set()
+
+
+def test_no_module_is_read_as_text_once_more_as_the_window_imports_it() -> None:
+    # PySide looks for modules that give Qt's methods other names, and Python keeps what it read.
+    done = run(SOURCES)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1:] == [""]
 
 
 def test_no_reader_of_pictures_is_loaded_before_there_is_a_picture() -> None:
