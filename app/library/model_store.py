@@ -92,13 +92,17 @@ class ModelStore(QObject):
 
     def list_once(self) -> None:
         """List the folders unless that was asked for before."""
-        if not (self.is_listed or self.is_listing):
+        if not self._was_asked_for:
             self.refresh()
 
     def refresh_if_asked_for(self) -> None:
         """List the folders again if their list was ever wanted."""
-        if self.is_listed or self.is_listing:
+        if self._was_asked_for:
             self.refresh()
+
+    @property
+    def _was_asked_for(self) -> bool:
+        return self.is_listed or self.is_listing or self.listing.has_failed
 
     def hash(self, path: str) -> None:
         """Have a file's SHA-256 computed in the background; `hash_changed` tells of it."""

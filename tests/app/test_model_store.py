@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.background import Background
+from app.engine.client import EngineClient
 from app.library.model_notes import ModelNotes
 from app.library.model_store import ModelStore
+from engine.api.messages import QueryFailed
 from engine.api.model_files import ModelInfo, ModelKind
 from tests.app.sessions import Staged
+from tests.app.silent_process import CRASH, SilentProcess
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.jobs.test_lora_index import KEYS
@@ -56,6 +60,27 @@ def test_files_of_every_kind_come_and_go_without_being_asked_for(staged: Staged)
     (models / "ink.safetensors").unlink()
     (models / "fix.safetensors").rename(models / "other.safetensors")
     staged.wait(lambda: kinds(staged) == {"other": ModelKind.VAE})
+
+
+def test_a_list_that_fails_is_asked_for_once_more_and_not_for_ever(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    # Once a form with control layers asked as soon as it heard that there was no list.
+    process, background = SilentProcess(tmp_path), Background(1)
+    store = ModelStore(EngineClient(process, process), tuple, tmp_path / "starter", background)
+    store.listing_changed.connect(lambda _: store.list_once())
+    store.list_once()
+    asked: list[int] = []
+    for _ in range(10):
+        query = store.listing.query
+        if query is not None:
+            asked.append(query)
+            process.say(QueryFailed(query=query, error=CRASH))
+    assert len(asked) == 2
+    # Whoever comes back to the window has another look.
+    store.refresh_if_asked_for()
+    assert store.is_listing
+    background.close()
 
 
 def test_one_list_of_folders_serves_models_and_loras_and_the_form(
