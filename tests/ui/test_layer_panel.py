@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QAccessible, QDragMoveEvent, QDropEvent, QShowEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -124,6 +124,22 @@ def test_cards_that_come_at_once_are_made_one_in_each_turn(desk: Desk) -> None:
     assert len(panel.cards) == 1
     desk.wait(lambda: len(panel.cards) == 3)
     assert [card(desk, at).weight.field.value() for at in range(3)] == [0.25, 0.5, 0.75]
+
+
+def test_a_card_has_its_texts_before_it_is_seen(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once it was laid out empty, and then again with all around it.
+    seen: list[str] = []
+
+    def note(card: ControlCard, event: QShowEvent) -> None:
+        seen.append(card.name.text())
+
+    monkeypatch.setattr(ControlCard, "showEvent", note, raising=False)
+    desk.session.generation.controls = (ControlLayer(image="/pictures/lines.png"),)
+    desk.wait(lambda: bool(desk.window.form.controls.cards))
+    assert seen
+    assert all(seen)
 
 
 def test_a_reference_needs_no_network_and_shows_its_style_fidelity(desk: Desk) -> None:

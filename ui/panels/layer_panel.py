@@ -154,6 +154,8 @@ class LayerPanel(CardList["LayerCard"]):
         card.wants_file.connect(partial(self._choose_file, at))
         card.wants_path.connect(partial(self._choose_path, at))
         card.shown_over.connect(partial(self._show_over, at))
+        # Before it is seen, or it would be laid out once empty and once more with its texts.
+        card.show_row(self._list.rows[at])
         return card
 
     def _move_by(self, at: int, steps: int) -> None:

@@ -33,6 +33,7 @@ from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label, rule
 from ui.widgets.line_field import MOST_SEARCHED, LineField
+from ui.widgets.measured_column import MeasuredColumn
 from ui.widgets.scroll_area import scroll_area
 
 _NAVIGATION_WIDTH = 200
@@ -152,7 +153,8 @@ class SettingsPage(QWidget):
 
     def _show_rows(self, at: int) -> None:
         inner, section = self._columns[at], QWidget()
-        column = QVBoxLayout(section)
+        column = MeasuredColumn()
+        section.setLayout(column)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for row in self._together:

@@ -23,6 +23,7 @@ from ui.settings.privacy import HostsRow
 from ui.settings.rows import SettingRow, about
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.folding_row import FoldingRow
 from ui.widgets.slider_field import SliderField
 from ui.widgets.tick_box import TickBox
 
@@ -68,6 +69,24 @@ def test_the_page_opens_with_its_first_rows_and_makes_the_others_later(desk: Des
     assert not page.sections[-1].made
     desk.wait(lambda: len(page.sections[-1].made) == 4)
     assert list(page.shortcuts.rows) == list(ActionName)
+
+
+def test_rows_are_not_measured_anew_for_each_row_that_comes(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once each was asked for its height some 180 times, as all around it asked at several widths.
+    asked, height_for_width = list[int](), FoldingRow.heightForWidth
+
+    def counted(row: FoldingRow, width: int) -> int:
+        asked.append(width)
+        return height_for_width(row, width)
+
+    monkeypatch.setattr(FoldingRow, "heightForWidth", counted)
+    desk.window.places.open(Place.SETTINGS)
+    (page,) = desk.window.findChildren(SettingsPage)
+    desk.wait(lambda: len(page.sections[-1].made) == 4)
+    rows = sum(len(section.made) for section in page.sections)
+    assert 0 < len(asked) < 130 * rows
 
 
 def test_a_search_finds_what_was_not_made_yet(desk: Desk) -> None:
