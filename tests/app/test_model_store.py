@@ -68,7 +68,11 @@ def test_a_list_that_fails_is_asked_for_once_more_and_not_for_ever(
     # Once a form with control layers asked as soon as it heard that there was no list.
     process, background = SilentProcess(tmp_path), Background(1)
     store = ModelStore(EngineClient(process, process), tuple, tmp_path / "starter", background)
-    store.listing_changed.connect(lambda _: store.list_once())
+
+    def look(_is_listing: bool) -> None:
+        store.list_once()
+
+    store.listing_changed.connect(look)
     store.list_once()
     asked: list[int] = []
     for _ in range(10):
