@@ -59,7 +59,7 @@ def test_the_clock_goes_on() -> None:
 @pytest.mark.parametrize(
     "timed", [Stopwatch, Forecast, TimeLeft, ProgressState, Pace, TerminalReporter]
 )
-def test_what_tells_how_long_work_takes_goes_by_it(timed: Callable[..., object]) -> None:
+def test_whoever_tells_how_long_work_takes_goes_by_it(timed: Callable[..., object]) -> None:
     # Once the next pictures were said to take hours, as the computer had slept while one was made.
     clock = inspect.signature(timed).parameters["clock"].default
     assert clock.__module__ == "engine.awake_clock"
