@@ -9,6 +9,8 @@ if sys.platform == "win32":
     # All other clocks of Windows count sleep. This one is in units of 100 ns:
     # https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time
     _REALTIME = ctypes.WinDLL("api-ms-win-core-realtime-l1-1-1.dll")
+    _REALTIME.QueryUnbiasedInterruptTimePrecise.argtypes = (ctypes.POINTER(ctypes.c_ulonglong),)
+    _REALTIME.QueryUnbiasedInterruptTimePrecise.restype = None
     _PER_SECOND = 10_000_000
 
     def awake_seconds() -> float:

@@ -25,9 +25,11 @@ class Windows:
     def __init__(self) -> None:
         self.awake_100_ns = 0
 
-    def QueryUnbiasedInterruptTimePrecise(self, place: Any) -> None:  # noqa: N802 (Windows' name)
-        """Write the count to its place."""
-        place._obj.value = self.awake_100_ns
+        def write(place: Any) -> None:
+            place._obj.value = self.awake_100_ns
+
+        # A function, which takes types as those of ctypes do.
+        self.QueryUnbiasedInterruptTimePrecise = write
 
 
 @pytest.fixture
