@@ -86,7 +86,7 @@ class _Method(msgspec.Struct, frozen=True):
     def predictions(self, steps: int, features: Features) -> float:
         """Return how often a denoiser with these features predicts in so many steps."""
         tool = self.convention.name
-        terms = guidance_terms(self.guidance, self.options, tool, features)
+        terms = guidance_terms(self.sampler, self.guidance, self.options, tool, features)
         return run_evaluations(self.sampler, steps, tool) * terms.predictions(self.options, steps)
 
 

@@ -64,6 +64,7 @@ class GuidanceTerms:
     turns either off. `perturbs`: the positive prompts are also evaluated with perturbed attention.
     `looks_again`: each evaluation is followed by that of a degraded picture; `degrades_negative`:
     it is degraded under the negative prompt, even where that is not needed otherwise.
+    `needs_negative`: so does the sampler itself need it, where guidance acts.
     """
 
     scale: float
@@ -71,6 +72,7 @@ class GuidanceTerms:
     perturbs: bool = False
     looks_again: bool = False
     degrades_negative: bool = False
+    needs_negative: bool = False
 
     @property
     def asks_without_picture(self) -> bool:
@@ -80,7 +82,8 @@ class GuidanceTerms:
     @property
     def is_guided(self) -> bool:
         """True if the denoiser is also evaluated with the negative prompt."""
-        return self.scale != 1 or self.asks_without_picture or self.degrades_negative
+        is_steered = self.scale != 1 or self.asks_without_picture
+        return is_steered or self.degrades_negative or self.needs_negative
 
     def predictions(self, options: GuidanceOptions, steps: int, positives: int = 1) -> float:
         """Return the predictions in an evaluation, the mean over a run of so many steps.
@@ -98,9 +101,13 @@ class GuidanceTerms:
 
 
 def guidance_terms(
-    guidance: float, options: GuidanceOptions, tool: ConventionName, features: Features
+    sampler: SamplerName,
+    guidance: float,
+    options: GuidanceOptions,
+    tool: ConventionName,
+    features: Features,
 ) -> GuidanceTerms:
-    """Return the terms of a pass by a checkpoint with these features.
+    """Return the terms of a pass with this sampler by a checkpoint with these features.
 
     What refines or redraws the result of a checkpoint that edits a picture does not edit.
     """
@@ -118,4 +125,5 @@ def guidance_terms(
         perturbs=options.pag_scale > 0,
         looks_again=looks_again,
         degrades_negative=looks_again and not by_diffusers and not features.embeds_guidance,
+        needs_negative=SAMPLER_FACTS[sampler].needs_negative,
     )

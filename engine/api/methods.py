@@ -15,13 +15,15 @@ class SamplerFacts(NamedTuple):
     `options` are the fields of `SamplerOptions` that it reads. `evaluations` is how often a step of
     the request calls the denoiser; the step to sigma 0 always calls it once. `adds_noise`: it draws
     noise beyond the initial latents when no option is set, None if A1111 alone has it so.
-    `takes_flows`: it samples on the straight paths of rectified flow, too.
+    `takes_flows`: it samples on the straight paths of rectified flow, too. `needs_negative`: it
+    uses the prediction under the negative prompt by itself, also where guidance is 1.
     """
 
     options: tuple[str, ...] = ()
     evaluations: int = 1
     adds_noise: bool | None = False
     takes_flows: bool = False
+    needs_negative: bool = False
 
 
 _ETA = ("eta", "noise_scale")
@@ -52,9 +54,9 @@ SAMPLER_FACTS: Mapping[SamplerName, SamplerFacts] = {
     SamplerName.PLMS: SamplerFacts(),
     SamplerName.DDIM: SamplerFacts(_ETA),
     SamplerName.DDPM: SamplerFacts(_SCALE, adds_noise=True),
-    SamplerName.EULER_CFG_PP: SamplerFacts(),
-    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerFacts(_ETA, adds_noise=True),
-    SamplerName.DDIM_CFG_PP: SamplerFacts(_ETA),
+    SamplerName.EULER_CFG_PP: SamplerFacts(needs_negative=True),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerFacts(_ETA, adds_noise=True, needs_negative=True),
+    SamplerName.DDIM_CFG_PP: SamplerFacts(_ETA, needs_negative=True),
     SamplerName.LCM: SamplerFacts(_SCALE, adds_noise=True),
     SamplerName.TCD: SamplerFacts(_ETA, adds_noise=True),
 }

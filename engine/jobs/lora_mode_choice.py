@@ -78,7 +78,8 @@ class LoraModeChoice:
         cell = checkpoint.latent.downscale
         cells = (request.height // cell) * (request.width // cell)
         options, features = request.guidance_options, checkpoint.architecture.features
-        terms = guidance_terms(request.guidance, options, request.convention.name, features)
+        tool = request.convention.name
+        terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
         times = run.evaluations * terms.predictions(options, run.steps) * self.count
         denoise = Phase.DENOISE.value
         merged = self._seconds(precision, denoise, _DENOISER, cells, times)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.api.request import RefinerChoice
+from engine.api.values import SamplerName
 from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.denoise.passes import DenoisingPass, PassStart
@@ -63,6 +64,16 @@ def test_a_pass_changes_no_prompt_and_no_seed_of_a_picture(folders: tuple[Path, 
             own = pass_.request_of(picture.request)
             assert (own.prompt, own.seed) == (picture.request.prompt, picture.request.seed)
             assert own.clip_skip == pass_.request.clip_skip
+
+
+@pytest.mark.parametrize("sampler", [SamplerName.EULER, SamplerName.EULER_CFG_PP])
+def test_the_network_is_planned_for_what_the_sampler_asks_for(
+    folders: tuple[Path, Path], sampler: SamplerName
+) -> None:
+    """CFG++ uses the prediction under the negative prompt where guidance is 1, too."""
+    group = read(folders, None, sampler=sampler, guidance=1.0).first
+    network = group.passes[0].network(group.texts[0], group.pictures[0].texts)
+    assert network.dimensions["contexts"].optimum == 1 + (sampler is SamplerName.EULER_CFG_PP)
 
 
 def test_the_first_pictures_are_read_once(folders: tuple[Path, Path]) -> None:

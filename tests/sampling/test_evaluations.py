@@ -63,8 +63,9 @@ def terms(
     options: GuidanceOptions = PLAIN,
     features: Features = Features(),  # noqa: B008 (frozen)
     tool: ConventionName = ConventionName.A1111,
+    sampler: SamplerName = SamplerName.EULER,
 ) -> GuidanceTerms:
-    return guidance_terms(guidance, options, tool, features)
+    return guidance_terms(sampler, guidance, options, tool, features)
 
 
 def mean(options: GuidanceOptions = PLAIN, guidance: float = 7.0, **changes: object) -> float:
@@ -79,6 +80,15 @@ def test_guidance_takes_a_second_prediction_where_it_acts() -> None:
     assert mean(range=(0.0, 0.5)) == 1.5
     assert mean(range=(0.25, 0.75)) == 1.5
     assert terms().predictions(PLAIN, 10, positives=3) == 4
+
+
+@pytest.mark.parametrize("name", SamplerName)
+def test_the_negative_is_predicted_without_guidance_for_samplers_that_use_it(
+    name: SamplerName,
+) -> None:
+    used = terms(1.0, sampler=name)
+    assert used.is_guided == name.label.endswith("CFG++")
+    assert used.predictions(PLAIN, 10) == 1 + used.is_guided
 
 
 def test_guidance_by_attention_takes_more() -> None:

@@ -100,7 +100,7 @@ class Denoising:
         self._noise_model = checkpoint.architecture.noise
         features = checkpoint.architecture.features
         tool, options = request.convention.name, request.guidance_options
-        self.terms = guidance_terms(request.guidance, options, tool, features)
+        self.terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
         self._model = checkpoint.architecture.denoiser
         self._concat = features.concat_channels
         self._plan = plan_sampling(request, self._noise_model, redraws=redraws)
