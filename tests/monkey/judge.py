@@ -50,6 +50,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     images_mb: float
     heap_mb: float
     heap_free_mb: float
+    blocks: int
     # Of the types whose numbers grew most, by how many.
     kinds: dict[str, int]
     highest_mb: float
@@ -111,6 +112,7 @@ def growth(figures: Sequence[Figures], warm_s: float) -> Growth | None:
         images_mb=grown("images_mb"),
         heap_mb=grown("heap_mb"),
         heap_free_mb=grown("heap_free_mb"),
+        blocks=round(grown("blocks")),
         kinds=_grown_kinds(first[-1], last[-1]),
         highest_mb=max(figure.resident_mb for figure in figures),
     )
@@ -158,7 +160,8 @@ def report(verdict: Verdict) -> str:
         f" {growth.minutes:.1f} minutes (at most {growth.highest_mb:.0f} MB); handles"
         f" {growth.handles:+}, threads {growth.threads:+}, widgets {growth.widgets:+},"
         f" objects {growth.objects:+}, images {growth.images_mb:+.0f} MB, heap"
-        f" {growth.heap_mb:+.0f} MB and {growth.heap_free_mb:+.0f} MB free in it: {growth.kinds}"
+        f" {growth.heap_mb:+.0f} MB and {growth.heap_free_mb:+.0f} MB free in it, small blocks"
+        f" {growth.blocks:+}: {growth.kinds}"
         for growth in verdict.growths
     )
     lines.append(f"  findings: {dict(verdict.kinds()) or 'none'}")

@@ -41,6 +41,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     # Of the C library's heap: in use, and free within it.
     heap_mb: float = 0.0
     heap_free_mb: float = 0.0
+    # Python's own small blocks, which lie outside that heap: the number in use.
+    blocks: int = 0
     # The numbers of objects and of widgets by their type, of types with many.
     kinds: dict[str, int] = {}
     rests: bool = False

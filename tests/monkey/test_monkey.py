@@ -62,12 +62,15 @@ def test_growth_is_between_the_first_and_the_last_rests_of_a_warm_window() -> No
 
 
 def test_growth_names_the_kinds_of_objects_that_grew_most() -> None:
-    early = figures(0, kinds={"Job": 20, "QWidget": 900}, images_mb=3.0)
-    late = figures(60, kinds={"Job": 5020, "QWidget": 890, "QLabel": 30}, images_mb=33.0)
+    early = figures(0, kinds={"Job": 20, "QWidget": 900}, images_mb=3.0, blocks=800)
+    late = figures(
+        60, kinds={"Job": 5020, "QWidget": 890, "QLabel": 30}, images_mb=33.0, blocks=900
+    )
     found = growth([early, late], warm_s=0)
     assert found is not None
     assert found.kinds == {"Job": 5000, "QLabel": 30}
     assert found.images_mb == 30.0
+    assert found.blocks == 100
 
 
 def test_the_heap_tells_what_is_in_use() -> None:

@@ -181,6 +181,7 @@ def _counted() -> dict[str, Any]:
     return {
         "heap_mb": used,
         "heap_free_mb": free,
+        "blocks": sys.getallocatedblocks(),
         "widgets": len(widgets),
         "objects": len(objects),
         "images_mb": sum(images.values()) / 2**20,
