@@ -42,6 +42,14 @@ def is_folder(path: str | Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 (pathlib's raises)
 
 
+def is_same_place(path: Path, other: Path) -> bool:
+    """True for two names of one file or folder, as with and without capitals on macOS."""
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
 def why_no_file(path: str | Path) -> str:
     """Say why no file can be read at a path, as the end of a sentence; empty if one can."""
     try:

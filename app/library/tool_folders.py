@@ -18,7 +18,7 @@ from app.library.tool_settings import (
     folders_of_stability_matrix,
 )
 from engine.api.model_files import MODEL_SUFFIXES
-from engine.file_paths import is_folder
+from engine.file_paths import is_folder, is_same_place
 from engine.folders import folders_of_models, weights_below
 
 # Counting ends here: a program with more files is worth naming anyway.
@@ -112,17 +112,9 @@ def _looked_into(folder: Path) -> Sequence[Path]:
 def _are_inside(places: Iterable[Path], others: Sequence[Path]) -> bool:
     """True if each place is one of the others, or in one."""
     return all(
-        any(place.is_relative_to(other) or _are_one(place, other) for other in others)
+        any(place.is_relative_to(other) or is_same_place(place, other) for other in others)
         for place in places
     )
-
-
-def _are_one(place: Path, other: Path) -> bool:
-    """True for two names of one folder, as with and without capitals on macOS."""
-    try:
-        return place.samefile(other)
-    except OSError:
-        return False
 
 
 def count_files(folder: Path) -> int:

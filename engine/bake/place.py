@@ -16,7 +16,7 @@ from engine.durable import (
     rename_without_overwrite,
 )
 from engine.errors import EngineError
-from engine.file_paths import is_folder
+from engine.file_paths import is_folder, is_same_place
 
 
 def require_place(target: Path, base: Path, sources: Iterable[Path], *, replace: bool) -> None:
@@ -29,7 +29,7 @@ def require_place(target: Path, base: Path, sources: Iterable[Path], *, replace:
     if not is_folder(target.parent):
         raise not_writable(target, sentence("there is no such folder"))
     if os.path.lexists(target):
-        if any(_is_same(target, source) for source in (base, *sources)):
+        if any(is_same_place(target, source) for source in (base, *sources)):
             raise _taken(target, sentence("is what the new model is made of"))
         if is_folder(target) or not replace:
             raise _taken(target, sentence("exists already"))
@@ -71,13 +71,6 @@ def _require_kind(target: Path, base: Path) -> None:
             sentence("Models are written as .safetensors files."),
             sentence("Name it {target}.safetensors.", target=target.name),
         )
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    try:
-        return path.samefile(other)
-    except OSError:
-        return False
 
 
 def _taken(target: Path, reason: Sentence) -> EngineError:
