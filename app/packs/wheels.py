@@ -8,7 +8,6 @@ files are, and the rest of `.data` (scripts, headers) is for installers that we 
 import os
 import re
 import stat
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Generator, Sequence
@@ -20,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from app.packs.errors import WheelError
+from engine.api.folded import folded
 from engine.durable import sync_file, sync_folder
 
 # More than any wheel has; an archive of nothing but names would take memory.
@@ -135,8 +135,7 @@ class Unpacker:
         if name in self._folders or not above.isdisjoint(self._files):
             raise WheelError(wheel, f"{name!r} is a file and a folder")
         for part in (*above, name):
-            folded = unicodedata.normalize("NFC", part).casefold()
-            if self._folded.setdefault(folded, part) != part:
+            if self._folded.setdefault(folded(part), part) != part:
                 raise WheelError(wheel, f"{name!r} is there under another case of letters")
         self._folders |= above
 
