@@ -61,6 +61,15 @@ def _trees() -> Iterator[tuple[str, ast.Module]]:
         yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
 
 
+def _of_users() -> Iterator[tuple[str, ast.Call]]:
+    """The calls in programs that users run, each with the place of it."""
+    for name, tree in _trees():
+        if not name.startswith(_OF_DEVELOPERS):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call):
+                    yield f"{name}:{node.lineno}", node
+
+
 def test_every_function_of_windows_that_is_called_has_its_types() -> None:
     calls = {
         (name, function)
@@ -83,13 +92,10 @@ def test_no_library_is_shared_with_others_who_give_its_functions_other_types() -
 
 def test_no_file_is_made_by_tempfile_in_a_folder_that_may_not_be_written_to() -> None:
     found = {
-        f"{name}:{node.lineno}"
-        for name, tree in _trees()
-        if not name.startswith(_OF_DEVELOPERS)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func).startswith("tempfile.")
-        and any(keyword.arg == "dir" for keyword in node.keywords)
+        place
+        for place, call in _of_users()
+        if ast.unparse(call.func).startswith("tempfile.")
+        and any(keyword.arg == "dir" for keyword in call.keywords)
     }
     assert found == set()
 
@@ -97,12 +103,9 @@ def test_no_file_is_made_by_tempfile_in_a_folder_that_may_not_be_written_to() ->
 def test_a_file_that_stays_in_use_in_a_temporary_folder_ends_nothing() -> None:
     """A scanner, or a process that has just ended, may still hold one of its files."""
     found = {
-        f"{name}:{node.lineno}"
-        for name, tree in _trees()
-        if not name.startswith(_OF_DEVELOPERS)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func).endswith("TemporaryDirectory")
-        and all(keyword.arg != "ignore_cleanup_errors" for keyword in node.keywords)
+        place
+        for place, call in _of_users()
+        if ast.unparse(call.func).endswith("TemporaryDirectory")
+        and all(keyword.arg != "ignore_cleanup_errors" for keyword in call.keywords)
     }
     assert found == set()
