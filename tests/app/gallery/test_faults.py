@@ -100,7 +100,8 @@ def test_a_folder_that_vanishes_leaves_its_pictures_as_missing(two: Opened) -> N
     away.rename(two.pictures)
     two.index.refresh()
     two.wait(lambda: [row.trouble for row in two.rows()] == [None, None])
-    assert two.index.folders[0].state is FolderState.READY
+    # Told at the end of the scan whose pictures were found.
+    two.wait(lambda: two.index.folders[0].state is FolderState.READY)
 
 
 def test_a_folder_that_is_renamed_by_others_is_missing_and_comes_back(two: Opened) -> None:
