@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # The bytes of blocks outside the window's heap; thumbnails of 160 pixels have 100 KiB.
 _LARGE_BLOCK = 64 << 10
+# One for the window's own thread, one for all that work in the background.
+_ARENAS = 2
 
 
 def main() -> None:
@@ -56,6 +58,10 @@ def open_window(files: Sequence[str] = (), running: "RunningVersion | None" = No
     A second start hands its files to the running instance and returns. Where the surroundings do
     not let the window open, the version has started all the same.
     """
+    from engine.heap import keep_heap_compact
+
+    # Before there are threads.
+    keep_heap_compact(_LARGE_BLOCK, _ARENAS)
     from app.quick_imports import read_no_sources
 
     read_no_sources()
@@ -114,11 +120,9 @@ def _show(
     from app.logs import start_logging
     from app.queue.wakefulness import Wakefulness
     from app.versions.kept_files import forget_files
-    from engine.heap import keep_heap_compact
     from ui.application import has_fonts, make_window
 
     start_logging(paths.logs)
-    keep_heap_compact(_LARGE_BLOCK)
     if not has_fonts():
         say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)

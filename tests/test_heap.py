@@ -1,4 +1,4 @@
-"""Large blocks never come to lie in the heap of the window or of the engine."""
+"""Large blocks never come to lie in the heap of the window or of the engine; threads share it."""
 
 import platform
 import subprocess
@@ -52,3 +52,35 @@ def test_a_large_block_lies_outside_the_heap_though_one_was_freed(start: str) ->
 
 def test_a_heap_as_glibc_begins_it_holds_a_large_block() -> None:
     assert blocks_outside("") == 0
+
+
+# Eight threads at once allocate what an arena must hold.
+THREADS = """
+import ctypes, re, threading
+from engine.heap import keep_heap_compact
+START
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+all_there = threading.Barrier(8)
+def allocate():
+    all_there.wait()
+    libc.malloc(1000)
+    all_there.wait()
+threads = [threading.Thread(target=allocate) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+libc.fopen.restype = ctypes.c_void_p
+libc.malloc_info(0, ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w")))
+libc.fflush(None)
+"""
+
+
+def arenas(start: str) -> int:
+    code = THREADS.replace("START", start)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return told.stdout.count(b"<heap nr=")
+
+
+def test_threads_share_as_many_arenas_as_are_allowed() -> None:
+    assert arenas("keep_heap_compact(64 << 10, 2)") == 2
+    assert arenas("") > 2
