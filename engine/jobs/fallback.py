@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
-from backends.base import Precision
+from backends.base import Device, Precision
 from backends.forms import BlockForm
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
@@ -152,15 +152,13 @@ def _for_blocks(candidate: Candidate) -> Candidate:
 def roomiest_first(
     candidates: Sequence[Candidate], plan_on: Callable[[Candidate], JobPlan]
 ) -> list[Candidate]:
-    """Return the candidates with weights in blocks where one's runtime has room for them first.
+    """Return the candidates, with one that has room for the job first where the preferred has not.
 
-    Runtimes of one processor differ in what they hold of such weights: all, or nothing where they
-    read them in place. The preferred one goes behind another if only that fits its memory.
+    Only another runtime of the same hardware goes before it. Runtimes differ in what they hold of
+    weights in blocks, in 16 bits or in few, and in whether they stream weights to a card.
     """
     first, *others = candidates
-    rivals = [
-        candidate for candidate in others if first.device.id == candidate.device.id == _PROCESSOR
-    ]
+    rivals = [other for other in others if _is_same_hardware(first.device, other.device)]
     if not rivals or _has_room(plan_on, first):
         return [*candidates]
     roomy = next((candidate for candidate in rivals if _has_room(plan_on, candidate)), None)
@@ -171,13 +169,27 @@ def roomiest_first(
     return [chosen, *(candidate for candidate in candidates if candidate is not roomy)]
 
 
+def _is_same_hardware(one: Device, other: Device) -> bool:
+    """Return True for two runtimes of the processor, or of cards with one name.
+
+    Runtimes number cards in orders of their own, so two cards of one kind count as the same.
+    """
+    if _PROCESSOR in (one.id, other.id):
+        return one.id == other.id
+    return one.name == other.name
+
+
 def _has_room(plan_on: Callable[[Candidate], JobPlan], candidate: Candidate) -> bool:
-    """Return True if the job's plan fits, or if its weights are in no blocks."""
+    """Return True if the job's plan fits; on a processor also if its weights are in no blocks.
+
+    There all runtimes hold such weights alike, and the system pages out what it lacks room for.
+    """
     try:
         plan = plan_on(candidate)
     except EngineError:
         return False
-    return plan.memory.fits or not plan.needs.repacks
+    is_processor = candidate.device.id == _PROCESSOR
+    return plan.memory.fits or (is_processor and not plan.needs.repacks)
 
 
 def chosen_after_failure(following: Candidate, failed: Candidate) -> Candidate:

@@ -1,4 +1,4 @@
-"""The runtime and the precision that a job takes for weights in blocks."""
+"""The runtime and the precision that a job takes: for weights in blocks, where room is short."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +83,10 @@ class Bench:
     def leave(self, free: int) -> None:
         self.openvino.free = self.onnx.free = free
 
+    def put_on_cards(self, first: str, second: str) -> None:
+        """Have the runtimes list cards of these names in place of the processor."""
+        self.first, self.second = _on_card(self.first, first), _on_card(self.second, second)
+
     def tight(self, request: GenerateRequest) -> int:
         """Free bytes with which the picture fits ONNX Runtime, and not OpenVINO."""
         everything = [self.first, self.second]
@@ -97,6 +101,10 @@ class Bench:
         most, least = peaks
         assert least < most
         return int((most + least) / 2 / share)
+
+
+def _on_card(candidate: Candidate, name: str) -> Candidate:
+    return replace(candidate, device=replace(candidate.device, id="0", name=name))
 
 
 @pytest.fixture
@@ -179,3 +187,23 @@ def test_weights_in_no_blocks_stay_on_the_preferred_runtime(bench: Bench) -> Non
     wide = msgspec.structs.replace(bench.wide, **exact)
     bench.leave(bench.tight(wide))
     assert bench.planned(wide).compiler.device.backend == "intel_openvino"
+
+
+def test_a_runtime_of_the_same_card_takes_over_where_the_preferred_lacks_the_memory(
+    bench: Bench,
+) -> None:
+    """PyTorch does so for CUDA by streaming weights, whether they are in blocks or not."""
+    exact = {"precision": PrecisionName.F32, "weight_bits": WeightBits.ALL}
+    wide = msgspec.structs.replace(bench.wide, **exact)
+    bench.leave(bench.tight(wide))
+    bench.put_on_cards("A card", "A card")
+    found = bench.planned(wide)
+    assert (found.compiler.device.backend, found.memory.fits) == ("cpu", True)
+
+
+def test_another_card_does_not_take_over_where_the_preferred_lacks_the_memory(
+    bench: Bench,
+) -> None:
+    bench.leave(bench.tight(bench.request))
+    bench.put_on_cards("A card", "Another card")
+    assert bench.planned(bench.request).compiler.device.backend == "intel_openvino"
