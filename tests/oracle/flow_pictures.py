@@ -14,6 +14,7 @@ from engine.api.second_passes import SecondPass
 from engine.api.values import InputRole, ScheduleName
 from tests.oracle.diffusers_pictures import SIZE, check, our_pixels, their_pixels, write_init
 from tests.pipeline.jobs import psnr
+from tests.tiny_checkpoint import SIDE
 
 PROMPT = "a red horse, blue house by the sea"
 TEXTS = {"prompt": PROMPT, "negative_prompt": "a blur"}
@@ -37,6 +38,33 @@ def write_map(path: Path, width: int = 64, *, is_grey: bool = False) -> Path:
     return path
 
 
+def write_masked(folder: Path) -> tuple[InputImage, InputImage]:
+    """Write a picture of soft colours, and a mask with a hole whose edges lie anywhere."""
+    write_init(folder / "init.png")
+    levels = np.zeros((SIDE, SIDE), np.uint8)
+    levels[13:41, 21:55] = 255
+    levels[20:24, 30:33] = 90
+    Image.fromarray(levels).save(folder / "mask.png")
+    return (
+        InputImage(role=InputRole.INIT, path=str(folder / "init.png")),
+        InputImage(role=InputRole.MASK, path=str(folder / "mask.png")),
+    )
+
+
+def pair(inputs: tuple[InputImage, InputImage]) -> dict[str, Image.Image]:
+    """A picture and its mask as diffusers takes them."""
+    return {"image": Image.open(inputs[0].path), "mask_image": Image.open(inputs[1].path)}
+
+
+def check_inpainting(pipe, folder: Path, inputs, asked_of, strength: float) -> None:
+    """Hold the masked part of `write_masked` to diffusers'; `asked_of` is what `asked` returned."""
+    ours, theirs = ({**arguments, **SIZE, "strength": strength} for arguments in asked_of)
+    expected = their_pixels(pipe, **theirs, **pair(inputs))
+    made = our_pixels(folder, **ours, inputs=inputs)
+    check(made, expected)
+    assert psnr(made, our_pixels(folder, **ours, inputs=inputs[:1])) < 40
+
+
 def check_redrawing(pipe, folder: Path, init: Path, asked_of, strength: float) -> None:
     """Hold a redrawn picture to diffusers'; `asked_of` is what `asked` returned."""
     ours, theirs = ({**arguments, **SIZE, "strength": strength} for arguments in asked_of)
@@ -53,3 +81,17 @@ def check_two_networks(folder: Path, ours: dict[str, Any], layers: tuple[Control
     assert made[0].shape == (ours["height"] * 3 // 2, ours["width"] * 3 // 2, 3)
     assert psnr(made[0], made[1]) < 45
     assert psnr(made[1], made[2]) < 45
+
+
+def check_second_pass(first, again, folder: Path, asked_of) -> None:
+    """Hold a second pass to diffusers' pipelines: a picture of `first`, enlarged, by `again`."""
+    ours, theirs = asked_of
+    size = {side: theirs[side] * 3 // 2 for side in ("width", "height")}
+    enlarged = Image.fromarray(their_pixels(first, **theirs)).resize(
+        (size["width"], size["height"]), Image.Resampling.LANCZOS
+    )
+    given = {**theirs, **size, "image": enlarged, "strength": 0.6}
+    expected = their_pixels(again, **given)
+    wanted = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
+    check(our_pixels(folder, **ours, second_passes=(wanted,)), expected)
+    assert psnr(expected, np.asarray(enlarged)) < 40

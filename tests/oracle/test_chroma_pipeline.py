@@ -32,11 +32,19 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     our_pixels,
     their_pixels,
 )
-from tests.oracle.flow_pictures import TEXTS, asked, check_redrawing  # noqa: E402
+from tests.oracle.flow_pictures import (  # noqa: E402
+    TEXTS,
+    asked,
+    check_inpainting,
+    check_redrawing,
+    check_second_pass,
+    write_masked,
+)
 from tests.pipeline.jobs import psnr  # noqa: E402
 
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 OURS, THEIRS = asked(steps=7, guidance=3.0, size=(96, 64), **TEXTS)
+FEW = asked(steps=4, guidance=3.0, size=(96, 64), **TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +74,21 @@ def test_without_guidance_no_negative_prompt_acts(folder: Path) -> None:
 def test_redrawing_equals_diffusers(folder: Path, tmp_path: Path, strength: float) -> None:
     pipe = opened(diffusers.ChromaImg2ImgPipeline, folder)
     check_redrawing(pipe, folder, tmp_path / "init.png", (OURS, THEIRS), strength)
+
+
+@pytest.mark.parametrize("strength", [0.6, 1.0])
+def test_inpainting_equals_diffusers(folder: Path, tmp_path: Path, strength: float) -> None:
+    pipe = opened(diffusers.ChromaInpaintPipeline, folder)
+    # The pipeline asks for what Chroma's networks have not, and reads half of what others read.
+    pipe.transformer.register_to_config(guidance_embeds=False)
+    theirs = {**FEW[1], "max_sequence_length": 512}
+    check_inpainting(pipe, folder, write_masked(tmp_path), (FEW[0], theirs), strength)
+
+
+def test_a_second_pass_equals_redrawing_the_enlarged_picture_by_diffusers(folder: Path) -> None:
+    first = opened(diffusers.ChromaPipeline, folder)
+    again = opened(diffusers.ChromaImg2ImgPipeline, folder)
+    check_second_pass(first, again, folder, FEW)
 
 
 def test_keys_of_the_original_layout_become_diffusers(tmp_path: Path) -> None:

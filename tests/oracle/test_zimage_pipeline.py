@@ -18,7 +18,13 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     our_pixels,
     their_pixels,
 )
-from tests.oracle.flow_pictures import asked, check_redrawing  # noqa: E402
+from tests.oracle.flow_pictures import (  # noqa: E402
+    asked,
+    check_inpainting,
+    check_redrawing,
+    check_second_pass,
+    write_masked,
+)
 from tests.oracle.zimage_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
@@ -28,6 +34,10 @@ PROMPT = "a red horse, (blue house:1.3) by the sea; \u4e00\u53ea\u732b"
 OURS, THEIRS = asked(steps=7, guidance=1.0, size=(96, 64), prompt=PROMPT)
 # diffusers counts guidance from 0.
 THEIRS["guidance_scale"] = 0.0
+FEW = asked(steps=4, guidance=1.0, size=(96, 64), prompt=PROMPT)
+FEW[1]["guidance_scale"] = 0.0
+GUIDED = asked(steps=4, guidance=5.0, prompt=PROMPT, negative_prompt="a blur")
+GUIDED[1]["guidance_scale"] = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +75,25 @@ def test_base_with_a_negative_prompt_equals_diffusers(base: Path, negative: str)
 def test_redrawing_equals_diffusers(turbo: Path, tmp_path: Path, strength: float) -> None:
     pipe = opened(diffusers.ZImageImg2ImgPipeline, turbo)
     check_redrawing(pipe, turbo, tmp_path / "init.png", (OURS, THEIRS), strength)
+
+
+def test_redrawing_by_base_equals_diffusers(base: Path, tmp_path: Path) -> None:
+    pipe = opened(diffusers.ZImageImg2ImgPipeline, base)
+    check_redrawing(pipe, base, tmp_path / "init.png", GUIDED, 0.6)
+
+
+@pytest.mark.parametrize("strength", [0.6, 1.0])
+def test_inpainting_by_turbo_equals_diffusers(turbo: Path, tmp_path: Path, strength: float) -> None:
+    pipe = opened(diffusers.ZImageInpaintPipeline, turbo)
+    check_inpainting(pipe, turbo, write_masked(tmp_path), FEW, strength)
+
+
+def test_inpainting_by_base_equals_diffusers(base: Path, tmp_path: Path) -> None:
+    pipe = opened(diffusers.ZImageInpaintPipeline, base)
+    check_inpainting(pipe, base, write_masked(tmp_path), GUIDED, 0.6)
+
+
+def test_a_second_pass_equals_redrawing_the_enlarged_picture_by_diffusers(turbo: Path) -> None:
+    first = opened(diffusers.ZImagePipeline, turbo)
+    again = opened(diffusers.ZImageImg2ImgPipeline, turbo)
+    check_second_pass(first, again, turbo, FEW)
