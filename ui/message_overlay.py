@@ -1,6 +1,6 @@
 """The place of messages: over the bottom of the page, so that no picture is made smaller."""
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractItemView, QPushButton, QVBoxLayout, QWidget
 
 from ui.panels.notice_panel import NoticePanel
@@ -47,7 +47,7 @@ class MessageOverlay(QWidget):
         column.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeading)
         notices.changed.connect(self.put)
         self.unfold.clicked.connect(self._on_unfold)
-        places.opened.connect(self.put)
+        places.opened.connect(self._put_soon)
         for widget in (places, offer, beside):
             widget.installEventFilter(self)
         self.put()
@@ -55,7 +55,7 @@ class MessageOverlay(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
         """Follow the room, the drawer, and the offer, which comes and goes."""
         if event.type() in _MOVING:
-            self.put()
+            self._put_soon()
         elif event.type() is QEvent.Type.MouseButtonPress and watched in self._surfaces:
             self._notices.fold()
         return False
@@ -74,6 +74,18 @@ class MessageOverlay(QWidget):
         # It asks for a layout, too: done at that request, the requests would never end.
         layout.invalidate()
         self._put()
+
+    def _put_soon(self) -> None:
+        """Be put before anything is painted, once for all that ask until then.
+
+        The room, what lies in it and the drawer all move as a page is opened. Qt has one request
+        for a layout wait at a time.
+        """
+        layout = self.layout()
+        assert layout is not None
+        layout.invalidate()
+        # That asks only where the layout was done since the last time: not where nothing is shown.
+        QCoreApplication.postEvent(self, QEvent(QEvent.Type.LayoutRequest))
 
     def _put(self) -> None:
         shown, folded = self._notices.shown, self._notices.folded

@@ -20,7 +20,7 @@ from ui.message_overlay import MessageOverlay
 from ui.models.page import ModelsPage
 from ui.panels import notice_card
 from ui.panels.notice_card import NoticeCard
-from ui.places import Place
+from ui.places import Place, Places
 from ui.widgets.zoom_bar import ZoomBar
 
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
@@ -109,7 +109,7 @@ def test_messages_lie_over_the_canvas_and_take_nothing_from_it(desk: Desk) -> No
         assert card.height() >= card.heightForWidth(card.width())
     # The queue is not covered.
     window.actions_by_name[ActionName.QUEUE].trigger()
-    assert not overlay.geometry().intersects(window.queue.geometry())
+    desk.wait(lambda: not overlay.geometry().intersects(window.queue.geometry()))
 
 
 def test_messages_cover_no_button_of_a_page(desk: Desk, tmp_path: Path) -> None:
@@ -156,6 +156,31 @@ def test_a_message_that_lies_still_has_the_window_at_rest(desk: Desk) -> None:
     for _ in range(100):
         QCoreApplication.processEvents()
     assert requests.count < 10
+
+
+def test_messages_are_put_once_for_all_that_moves_as_a_page_is_opened(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time the whole page is searched for zooms and pictures."""
+    tell(desk, "Settings replaced.")
+    desk.wait(desk.window.messages.isVisible)
+    for place in (Place.GALLERY, Place.CREATE):
+        desk.window.places.open(place)
+    for _ in range(20):
+        QCoreApplication.processEvents()
+    searched = list[int]()
+    room = type(desk.window.places).room_for_messages
+
+    def counted(places: Places) -> QWidget:
+        searched.append(1)
+        assert room.fget is not None
+        return room.fget(places)
+
+    monkeypatch.setattr(Places, "room_for_messages", property(counted))
+    desk.window.places.open(Place.GALLERY)
+    QCoreApplication.processEvents()
+    # Once more for what was made visible.
+    assert 1 <= len(searched) <= 2
 
 
 def test_a_note_stays_while_the_pointer_or_the_focus_is_on_it(desk: Desk) -> None:
