@@ -12,6 +12,12 @@ from tests.oracle.sdxl_folder import NARROW, PROJECTED, WIDE, text_model
 
 # The width of T5's states, which CLIP's, side by side, do not fill.
 CONTEXT = NARROW + WIDE + 8
+# By variant, what its attention has beside that of SD 3 medium.
+VARIANTS = {
+    "medium": {},
+    "3.5-medium": {"dual_attention_layers": (0, 1), "qk_norm": "rms_norm"},
+    "3.5-large": {"qk_norm": "rms_norm"},
+}
 
 
 def transformer(**sizes):
@@ -28,9 +34,8 @@ def transformer(**sizes):
     return module
 
 
-def write_pipeline(folder: Path, *, dual: bool = False, with_t5: bool = True) -> Path:
-    """The whole pipeline of SD 3 medium, or of SD 3.5 medium with `dual` attention."""
-    sizes = {"dual_attention_layers": (0, 1), "qk_norm": "rms_norm"} if dual else {}
+def write_pipeline(folder: Path, variant: str = "medium", *, with_t5: bool = True) -> Path:
+    """The whole pipeline of a variant of `VARIANTS`."""
     net = transformer(
         num_layers=3,
         attention_head_dim=32,
@@ -40,7 +45,7 @@ def write_pipeline(folder: Path, *, dual: bool = False, with_t5: bool = True) ->
         pooled_projection_dim=2 * PROJECTED,
         pos_embed_max_size=24,
         sample_size=16,
-        **sizes,
+        **VARIANTS[variant],
     )
     torch.manual_seed(1)
     third = {"text_encoder_3": None, "tokenizer_3": None}

@@ -90,6 +90,11 @@ def medium(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def large(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("large"), "3.5-large")
+
+
+@pytest.fixture(scope="module")
 def nets(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("nets")
     return {name: network(folder, name) for name in FORMS}
@@ -154,18 +159,19 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
 @pytest.mark.usefixtures("means")
 @pytest.mark.parametrize("name", FORMS)
 def test_a_picture_equals_diffusers(
-    medium: Path, nets: dict[str, Path], shown: Path, name: str
+    medium: Path, large: Path, nets: dict[str, Path], shown: Path, name: str
 ) -> None:
+    folder = large if name.startswith("sd3.5-large") else medium
     module = diffusers.SD3ControlNetModel.from_pretrained(nets[name])
-    pipe = opened(diffusers.StableDiffusion3ControlNetPipeline, medium, controlnet=module)
+    pipe = opened(diffusers.StableDiffusion3ControlNetPipeline, folder, controlnet=module)
     if name.endswith("canny"):
         pipe.image_processor = EdgesProcessor()
     given = {"control_image": Image.open(shown), "controlnet_conditioning_scale": 0.7}
     expected = their_pixels(pipe, **THEIRS, **given, control_guidance_end=0.8)
     layer = ControlLayer(image=str(shown), network=str(nets[name]), weight=0.7, range=(0, 0.8))
-    ours = our_pixels(medium, **OURS, controls=(layer,))
+    ours = our_pixels(folder, **OURS, controls=(layer,))
     check(ours, expected)
-    assert psnr(ours, our_pixels(medium, **OURS)) < 45
+    assert psnr(ours, our_pixels(folder, **OURS)) < 45
 
 
 def test_two_networks_lead_a_picture_and_its_second_pass(

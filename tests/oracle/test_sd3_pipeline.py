@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
@@ -20,7 +19,6 @@ from diffusers.loaders.single_file_utils import (  # noqa: E402
 from backends.base import Array  # noqa: E402
 from engine.api.masks import MaskOptions  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole  # noqa: E402
 from engine.families import Component, identify  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
@@ -31,9 +29,16 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     opened,
     our_pixels,
     their_pixels,
-    write_init,
 )
-from tests.oracle.flow_pictures import TEXTS, asked  # noqa: E402
+from tests.oracle.flow_pictures import (  # noqa: E402
+    TEXTS,
+    asked,
+    check_inpainting,
+    check_redrawing,
+    check_second_pass,
+    pair,
+    write_masked,
+)
 from tests.oracle.sd3_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
@@ -41,6 +46,7 @@ _OWN: Mapping[str, None] = {}
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 # Seven steps do not divide a thousand levels; the sides are not equal.
 OURS, THEIRS = asked(steps=7, guidance=3.0, size=(96, 64), **TEXTS)
+FEW = asked(steps=4, guidance=3.0, size=(96, 64), **TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,12 @@ def medium(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def dual(tmp_path_factory) -> Path:
-    return write_pipeline(tmp_path_factory.mktemp("dual"), dual=True)
+    return write_pipeline(tmp_path_factory.mktemp("dual"), "3.5-medium")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory) -> Path:
+    return write_pipeline(tmp_path_factory.mktemp("large"), "3.5-large")
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +71,7 @@ def without_t5(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory) -> tuple[InputImage, InputImage]:
-    """A picture of soft colours, and a mask with a hole."""
-    folder = tmp_path_factory.mktemp("pictures")
-    write_init(folder / "init.png")
-    levels = np.zeros((64, 64), np.uint8)
-    levels[13:41, 21:55] = 255
-    levels[20:24, 30:33] = 90
-    Image.fromarray(levels).save(folder / "mask.png")
-    return (
-        InputImage(role=InputRole.INIT, path=str(folder / "init.png")),
-        InputImage(role=InputRole.MASK, path=str(folder / "mask.png")),
-    )
+    return write_masked(tmp_path_factory.mktemp("pictures"))
 
 
 def their_picture(folder: Path, parts: Mapping[str, None] = _OWN, **arguments) -> Array:
@@ -102,6 +103,11 @@ def test_text_to_picture_by_sd_3_5_medium_equals_diffusers(dual: Path) -> None:
     check(our_pixels(dual, **OURS), their_picture(dual))
 
 
+def test_text_to_picture_by_sd_3_5_large_equals_diffusers(large: Path) -> None:
+    assert identify(large).variant == "3.5-large"
+    check(our_pixels(large, **OURS), their_picture(large))
+
+
 def test_without_t5_zeros_stand_in_for_it_as_in_diffusers(without_t5: Path) -> None:
     assert identify(without_t5).missing == ()
     ours = our_pixels(without_t5, **OURS)
@@ -121,33 +127,40 @@ def test_clip_skip_equals_diffusers(medium: Path) -> None:
     assert psnr(ours, their_picture(medium, guidance_scale=1.0)) < 45
 
 
-@pytest.mark.parametrize("strength", [0.3, 0.6])
-def test_redrawing_equals_diffusers(medium: Path, inputs, strength: float) -> None:
-    pipe = opened(diffusers.StableDiffusion3Img2ImgPipeline, medium)
-    size = {"width": 64, "height": 64}
-    image = Image.open(inputs[0].path)
-    expected = their_pixels(pipe, **{**THEIRS, **size}, image=image, strength=strength)
-    made = our_pixels(medium, **{**OURS, **size}, inputs=inputs[:1], strength=strength)
-    check(made, expected)
+@pytest.mark.parametrize(
+    ("variant", "strength"),
+    [("medium", 0.3), ("medium", 0.6), ("dual", 0.6), ("large", 0.6)],
+)
+def test_redrawing_equals_diffusers(
+    request: pytest.FixtureRequest, tmp_path: Path, variant: str, strength: float
+) -> None:
+    folder = request.getfixturevalue(variant)
+    pipe = opened(diffusers.StableDiffusion3Img2ImgPipeline, folder)
+    check_redrawing(pipe, folder, tmp_path / "init.png", (OURS, THEIRS), strength)
 
 
-@pytest.mark.parametrize("strength", [0.6, 1.0])
-def test_inpainting_equals_diffusers(dual: Path, inputs, strength: float) -> None:
-    pipe = inpainting(dual)
-    size = {"width": 64, "height": 64}
-    pair = {"image": Image.open(inputs[0].path), "mask_image": Image.open(inputs[1].path)}
-    expected = their_pixels(pipe, **{**THEIRS, **size}, **pair, strength=strength)
-    made = our_pixels(dual, **{**OURS, **size}, inputs=inputs, strength=strength)
-    check(made, expected)
-    redrawn = our_pixels(dual, **{**OURS, **size}, inputs=inputs[:1], strength=strength)
-    assert psnr(made, redrawn) < 40
+@pytest.mark.parametrize(("variant", "strength"), [("dual", 0.6), ("dual", 1.0), ("large", 0.6)])
+def test_inpainting_equals_diffusers(
+    request: pytest.FixtureRequest, inputs, variant: str, strength: float
+) -> None:
+    folder = request.getfixturevalue(variant)
+    check_inpainting(inpainting(folder), folder, inputs, (OURS, THEIRS), strength)
+
+
+@pytest.mark.parametrize("variant", ["medium", "large"])
+def test_a_second_pass_equals_redrawing_the_enlarged_picture_by_diffusers(
+    request: pytest.FixtureRequest, variant: str
+) -> None:
+    folder = request.getfixturevalue(variant)
+    first = opened(diffusers.StableDiffusion3Pipeline, folder)
+    again = opened(diffusers.StableDiffusion3Img2ImgPipeline, folder)
+    check_second_pass(first, again, folder, FEW)
 
 
 def test_inpainting_only_the_masked_part_equals_diffusers(medium: Path, inputs) -> None:
     pipe = inpainting(medium)
     size = {"width": 64, "height": 64}
-    pair = {"image": Image.open(inputs[0].path), "mask_image": Image.open(inputs[1].path)}
-    arguments = {**pair, "strength": 0.8, "padding_mask_crop": 6, "output_type": "pil"}
+    arguments = {**pair(inputs), "strength": 0.8, "padding_mask_crop": 6, "output_type": "pil"}
     generator = torch.Generator("cpu").manual_seed(7)
     expected = np.asarray(pipe(**{**THEIRS, **size}, **arguments, generator=generator).images[0])
     options = MaskOptions(only_masked=True, padding=6)
