@@ -9,8 +9,11 @@ import shiboken6
 from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
+from app.notices.kinds import actions
+from app.notices.remedies import OF_A_JOB, actions_of
 from app.notices.wording import CONTEXT, worded
 from app.settings.values import Language
+from engine.api.remedies import Remedy
 from engine.api.sentences import Sentence, filled, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.test_remedies import EACH
@@ -54,19 +57,31 @@ def in_language(language: str, text: str) -> bool:
 def test_every_code_is_told_in_all_its_parts(language: str, desk: Desk) -> None:
     for code in ErrorCode:
         what = sentence("No model is chosen.")
-        error = ErrorInfo(code, what, detail="KeyError", remedies=EACH)
+        error = ErrorInfo(code, what, detail="KeyError")
         desk.session.notices.tell_error(error)
         (card,) = desk.window.notices.cards
         parts = (card.title.text(), card.message.text(), card.hint.text())
         buttons = [button.text() for button in card.remedies.values()]
         about_report = (card.show_report.text(), card.copy_report.text())
         assert all(parts)
-        assert buttons
+        assert bool(buttons) == bool(actions(error, of_a_job=False)), code
         for text in (*parts, *buttons, *about_report):
             assert in_language(language, text), (code, text)
         card.show_report.click()
         assert code.value in card.report.toPlainText()
         desk.session.remedies.dismiss(card.notice)
+
+
+@pytest.mark.parametrize("remedy", EACH, ids=lambda remedy: type(remedy).__name__)
+def test_every_remedy_has_a_button(language: str, remedy: Remedy, desk: Desk) -> None:
+    error = ErrorInfo(ErrorCode.BACKEND_FAILED, sentence("No model is chosen."), remedies=(remedy,))
+    desk.session.notices.tell_error(error)
+    (card,) = desk.window.notices.cards
+    for action in actions_of(remedy):
+        if action not in OF_A_JOB:
+            words = card.remedies[action].text()
+            assert words
+            assert in_language(language, words), action
 
 
 def test_the_meaning_of_every_code_is_told(language: str, desk: Desk) -> None:
