@@ -1,5 +1,6 @@
 """Pictures in formats that only begin something: a GIF's first frame and AVIF, kept as PNG."""
 
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -32,11 +33,15 @@ def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
     # Here, as the window starts sooner without Pillow.
     from PIL import ImageOps
 
-    from engine.metadata.opening import PictureFault, open_picture
+    from engine.metadata.opening import FORMATS, PictureFault, open_picture
 
-    content = BytesIO()
+    content, form = BytesIO(), _FORMATS[path.suffix.lower()]
+    if form == "AVIF":
+        # Registered by its import, as WebP is in engine/metadata/opening.py.
+        import_module("PIL.AvifImagePlugin")
     try:
-        with open_picture(path, tuple(_FORMATS.values()), MAX_PIXELS) as picture:
+        # Programs save what they have under the name of another format.
+        with open_picture(path, (form, *FORMATS), MAX_PIXELS) as picture:
             mode = "RGBA" if picture.has_transparency_data else "RGB"
             ImageOps.exif_transpose(picture.convert(mode)).save(content, "PNG", compress_level=1)
     except PictureFault as fault:

@@ -7,7 +7,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PIL import ExifTags, Image, ImageOps, PngImagePlugin, UnidentifiedImageError
+from PIL import (
+    ExifTags,
+    Image,
+    ImageOps,
+    PngImagePlugin,
+    UnidentifiedImageError,
+    WebPImagePlugin,
+)
 
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.regular_file import open_regular
@@ -15,6 +22,8 @@ from engine.regular_file import open_regular
 # The most pixels to decode; a picture whose header claims more is refused.
 MAX_PIXELS = 89_000_000
 FORMATS = ("PNG", "JPEG", "WEBP")
+# Its import registers WebP: for a format that it does not know Pillow imports all 40, 4 MB of them.
+assert WebPImagePlugin
 # The most bytes of a colour profile or another packed part of a PNG; those of printers and the
 # histories of editors exceed Pillow's mebibyte, which then takes the picture for a bomb.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20
