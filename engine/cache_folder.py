@@ -16,6 +16,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from engine.file_lock import FileLock
+from engine.file_paths import is_folder
 
 UNFINISHED = ".part"
 # An unfinished entry of this age was abandoned by its process.
@@ -88,12 +89,20 @@ class CacheFolder:
         self._sweep()
         entries = sorted(self.entries(), key=lambda entry: entry.last_used)
         excess = sum(entry.bytes for entry in entries) + needed - self.cap_bytes
-        excess = max(excess, needed - shutil.disk_usage(self.folder).free)
+        excess = max(excess, needed - self.free())
         for entry in entries:
             if excess <= 0:
                 return
             if self._remove(entry.path):
                 excess -= entry.bytes
+
+    def free(self) -> int:
+        """Return the bytes that are free on the folder's disk. Raises OSError.
+
+        A folder that is missing will lie where its nearest parent does.
+        """
+        there = next(filter(is_folder, (self.folder, *self.folder.parents)), self.folder)
+        return shutil.disk_usage(there).free
 
     def _remove(self, path: Path) -> bool:
         """Delete an entry that nobody holds; return whether it is gone."""

@@ -174,6 +174,14 @@ class Compiler:
         form = self._operators_for(weights, precision).blocks
         return has_copy_of(weights, element, self._working_copies, form)
 
+    def unwritten_bytes(self, weights: WeightSet, precision: Precision) -> int:
+        """Return the bytes of the working copy that converted `weights` need and do not have."""
+        if not self.converted_bytes(weights, precision) or self.has_copy(weights, precision):
+            return 0
+        element = self._element(weights.base.stored_type, precision)
+        form = self._operators_for(weights, precision).blocks
+        return sum(bound_bytes(weight, element, form) for weight in weights.base.values())
+
     def patched_bytes(
         self,
         weights: Mapping[str, FileSlice | WeightSource],

@@ -1,10 +1,11 @@
 """The plan of a job on one device, made before anything is loaded."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from backends.base import Device, Precision
+from engine.api.remedies import RaiseMemoryLimit
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.jobs.job_estimate import JobEstimate, estimate_job
@@ -19,6 +20,7 @@ from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
+from engine.weights.copy_errors import no_disk
 from engine.weights.rounding import Rounding
 
 
@@ -54,7 +56,7 @@ def plan_job(
 ) -> JobPlan:
     """Place the job on the device, and plan its memory by the memory that is free now.
 
-    Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where the job cannot fit.
+    Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY or DISK_FULL where the job cannot fit.
     """
     wanted = read.job.request
     offered = precisions(wanted.precision, candidate.device)
@@ -69,6 +71,7 @@ def plan_job(
     last = read.passes[-1]
     size = last.request.width, last.request.height
     downscale = last.checkpoint.latent.downscale
+    _require_disk(chosen, services, allowance)
     even = map(plan_with, EVEN if candidate.holds_blocks else ())
     _require_room(chosen, even, size, allowance)
     require_host_room(memory, size, candidate.device, allowance)
@@ -80,6 +83,19 @@ def plan_job(
         compiler, offered, memory, pictures.runs, read.job.count, services.estimates
     )
     return JobPlan(pictures, candidate, compiler, offered, chosen.needs, memory, estimate)
+
+
+def _require_disk(
+    chosen: "_RoundedPlan", services: JobServices, allowance: MemoryAllowance
+) -> None:
+    """Raise EngineError(DISK_FULL) where a plan lacks only the disk for working copies."""
+    needs, room = chosen.needs, chosen.needs.copy_room
+    if chosen.memory.fits or room is None or not needs.lacks_disk:
+        return
+    if chosen.planning(replace(needs, copy_room=None)).fits:
+        is_limited = allowance != MemoryAllowance(preview_bytes=allowance.preview_bytes)
+        remedies = (RaiseMemoryLimit(),) if is_limited else ()
+        raise no_disk(services.cache.working_copies.folder, needs.unwritten, room, remedies)
 
 
 def _require_room(
@@ -127,7 +143,9 @@ def _rounded_plan(
 
     Text encoders are left out where they would be in the way and all results of theirs are known.
     """
+    room = services.cache.working_copies.room()
     needs = memory_needs(read, compiler, preview_bytes=allowance.preview_bytes)
+    needs = replace(needs, copy_room=room)
     present = compiler.memory()
     free = services.available_bytes(present)
     most = _most_bytes(services, compiler.device, free, allowance.of(present))

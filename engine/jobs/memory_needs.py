@@ -248,6 +248,7 @@ class _JobSizes:
             in_place=compiler.in_place_bytes(weights, precision),
             bound=compiler.bound_bytes(weights, precision),
             looked_up=compiler.looked_up_bytes(weights, precision),
+            unwritten=compiler.unwritten_bytes(weights, precision),
         )
 
     def _components(

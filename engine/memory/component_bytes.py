@@ -15,7 +15,8 @@ class ComponentBytes:
     blocks of few bits. `in_place` are those that the runtime holds if it reads weights where they
     are, or streams them; None if it always holds all. `bound` are those of all weights as they are
     given to it, and `branches` those of `patched` that run beside the layers. `looked_up` are those
-    of `packed` that stay on the host where weights are streamed.
+    of `packed` that stay on the host where weights are streamed. `unwritten` are those of a working
+    copy that does not exist yet.
     """
 
     packed: int
@@ -27,6 +28,7 @@ class ComponentBytes:
     bound: int = 0
     branches: int = 0
     looked_up: int = 0
+    unwritten: int = 0
 
     def bytes(self, placement: WeightPlacement) -> int:
         """Return the bytes in memory where converted weights are in this place."""
@@ -70,4 +72,5 @@ def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
         sum(part.bound for part in parts),
         sum(part.branches for part in parts),
         sum(part.looked_up for part in parts),
+        sum(part.unwritten for part in parts),
     )

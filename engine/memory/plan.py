@@ -126,6 +126,8 @@ class MemoryNeeds:
     shares_runs: bool = False
     # The place of weights that the device's runtime has for networks that do not fit it.
     last: WeightPlacement = WeightPlacement.IN_PLACE
+    # The bytes that working copies may take on their disk; None if they are not limited.
+    copy_room: int | None = None
 
     @property
     def written(self) -> int:
@@ -138,12 +140,35 @@ class MemoryNeeds:
 
         Weights in blocks are always repacked into working copies: it takes minutes, so no later
         start should repeat it, and whoever runs large models in blocks lacks the memory for both
-        the repacked ones and those that the runtime makes of them.
+        the repacked ones and those that the runtime makes of them. On a disk without room for them
+        all weights are converted in memory.
         """
+        if self.lacks_disk:
+            return (WeightPlacement.MEMORY,)
         copies = [WeightPlacement.WORKING_COPY]
         if self.denoiser.in_place is not None:
             copies.append(self.last)
         return tuple(copies) if self.repacks else (WeightPlacement.MEMORY, *copies)
+
+    @property
+    def lacks_disk(self) -> bool:
+        """True if the working copies that the job would write do not fit on the disk."""
+        if self.copy_room is None or not self.unwritten:
+            return False
+        kept = sum(part.mapped for part in self._components)
+        return kept + self.unwritten > self.copy_room
+
+    @property
+    def unwritten(self) -> int:
+        """The bytes of the working copies that the job would write."""
+        return sum(part.unwritten for part in self._components)
+
+    @property
+    def _components(self) -> tuple[ComponentBytes, ...]:
+        """The components that have working copies; a reference has the denoiser's."""
+        later = (second.weights for second in self.later)
+        first = self.denoiser, self.vae, self.text_encoder
+        return (*first, *later, *self.controls, *self.picture_encoders)
 
     @property
     def repacks(self) -> bool:
@@ -280,7 +305,8 @@ def plan_memory(
     ]
     least = min(reversed(plans), key=_by_size)
     chosen = next((plan for plan in plans if plan.fits), least)
-    chosen = _with_packed(_with_copy(chosen, whole.written), needs)
+    written = 0 if whole.lacks_disk else whole.written
+    chosen = _with_packed(_with_copy(chosen, written), needs)
     packed = needs.packing(chosen.room_bytes)
     return replace(chosen, mapped_bytes=packed.mapped_bytes(chosen.placement))
 

@@ -28,11 +28,11 @@ from engine.api.values import ArtifactKind, ErrorCode
 from engine.cache_folder import CacheFolder
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
-from engine.durable import FULL
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
 from engine.weights.binding import Report
 from engine.weights.copy_checks import CopyChecks
+from engine.weights.copy_errors import no_disk, not_written
 from engine.weights.copy_file import (
     CHECKPOINT,
     NETWORK,
@@ -41,7 +41,7 @@ from engine.weights.copy_file import (
     has_sums,
     write_copy,
 )
-from engine.weights.packing import bound_type
+from engine.weights.packing import PackedWeight, bound_type
 from engine.weights.sources import WeightSource, mapped
 
 CAP_BYTES = 24 << 30
@@ -202,23 +202,44 @@ class WorkingCopies:
     ) -> dict[str, FileSlice]:
         """Write the copy and return its slices. Raises EngineError: DISK_FULL, CACHE_NOT_WRITABLE.
 
-        `made_of` is the names of the network and the checkpoint, for `listed`.
+        Nothing is converted where the disk lacks the room. `made_of` is the names of the network
+        and the checkpoint, for `listed`.
         """
         path, header = self._cache.path(key), copy_header(weights, element, _names(made_of))
         size = len(header) + sum(converted_bytes(ref, element) for ref in weights.values())
+        # Where there is memory for all weights, those in blocks are still written.
+        packs = any(isinstance(source, PackedWeight) for source in weights.values())
+        remedies = () if packs else (RaiseMemoryLimit(),)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._cache.make_room(size)
+            room = self.room()
+            # Copies are not given up for one that has no room even so.
+            if room is None or size <= room:
+                self._cache.make_room(size)
+                room = self._cache.free()
+            if size > room:
+                raise no_disk(self.folder, size, room, remedies)
             self._write(key, header, _converted(weights, element, report))
         except OSError as error:
             # Another process made the same copy meanwhile: Windows replaces no file that is open.
             found = self.find(key, weights)
             if found is not None:
                 return found
-            raise _not_written(self.folder, size, error) from error
+            raise not_written(self.folder, size, error, remedies) from error
         self._hold(key)
         index = read_index(path)
         return {name: index.tensors[name] for name in weights}
+
+    def room(self) -> int | None:
+        """Return the bytes that all copies may take on their disk; None where it cannot be told.
+
+        Copies that exist take them, too: the least recently used make room for others.
+        """
+        try:
+            free = self._cache.free()
+        except OSError:
+            return None
+        return free + sum(entry.bytes for entry in self._cache.entries())
 
     def make_beside(
         self,
@@ -330,25 +351,6 @@ class WorkingCopies:
         if names:
             self._cache.remove(names)
         return names
-
-
-def _not_written(folder: Path, size: int, error: OSError) -> EngineError:
-    """Return the error for a copy of `size` bytes that cannot be written to a folder."""
-    full = error.errno in FULL
-    return EngineError(
-        ErrorCode.DISK_FULL if full else ErrorCode.CACHE_NOT_WRITABLE,
-        sentence(
-            "The working copy of the weights ({size:.1f} GB) cannot be written to "
-            "{folder}: {strerror}.",
-            size=size / 1000000000.0,
-            folder=folder,
-            strerror=error.strerror or str(error),
-        ),
-        sentence("Free some disk space.")
-        if full
-        else sentence("Choose another folder for the cache, or let this one be written to."),
-        remedies=(RaiseMemoryLimit(),),
-    )
 
 
 def _names(made_of: tuple[str, str]) -> dict[str, str]:

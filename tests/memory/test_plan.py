@@ -53,9 +53,10 @@ def plan(
     free: int = 10**12,
     limit: int | None = None,
     cells: int = CELLS,
+    copy_room: int | None = None,
 ) -> MemoryPlan:
     return plan_memory(
-        needs(*(components or (DENOISER, VAE, TEXT)), cells=cells),
+        needs(*(components or (DENOISER, VAE, TEXT)), cells=cells, copy_room=copy_room),
         pictures=pictures,
         more_jobs=more_jobs,
         free_bytes=free,
@@ -165,6 +166,27 @@ def test_weights_in_blocks_are_repacked_into_a_copy_however_much_memory_there_is
     assert plan(DENOISER, VAE, TEXT).placement is MEMORY_THEN_COPY
     assert plan(blocks, VAE, TEXT).placement is WORKING_COPY
     assert plan(DENOISER, VAE, replace(TEXT, repacks=True)).placement is WORKING_COPY
+
+
+def test_on_a_disk_without_room_for_copies_weights_are_converted_in_memory() -> None:
+    blocks = replace(DENOISER, repacks=True, in_place=0, unwritten=500 * MB)
+    parts = blocks, replace(VAE, unwritten=100 * MB), replace(TEXT, mapped=200 * MB)
+
+    def with_room(room: int | None) -> MemoryPlan:
+        return plan(*parts, copy_room=room)
+
+    unlimited = with_room(None)
+    assert unlimited.placement is WORKING_COPY
+    # Copies that exist stay.
+    assert with_room(800 * MB) == unlimited
+    in_memory = with_room(800 * MB - 1)
+    assert in_memory.placement is MEMORY
+    assert in_memory.peak_bytes - unlimited.peak_bytes == blocks.converted
+
+
+def test_a_full_disk_changes_nothing_for_a_job_that_writes_no_copies() -> None:
+    blocks = replace(DENOISER, repacks=True, in_place=0, mapped=DENOISER.converted)
+    assert plan(blocks, VAE, TEXT, copy_room=0).placement is WORKING_COPY
 
 
 def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:

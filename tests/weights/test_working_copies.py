@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import sys
 import threading
 import time
 import weakref
@@ -13,13 +14,22 @@ import numpy as np
 import pytest
 
 from backends.base import Array, ComputedArray, DType, WeightRef
+from backends.forms import BlockForm
 from engine.api.values import ErrorCode
+from engine.checkpoints.files import read_index
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
 from engine.weights.binding import bind
-from engine.weights.sources import WeightSource, mapped
+from engine.weights.packing import Field, PackedWeight, packing_of
+from engine.weights.sources import FileWeight, WeightSource, as_source, mapped
 from engine.weights.working_copies import WorkingCopies
+from tests.checkpoints.gguf_files import blocks, write_gguf
 from tests.weights.files import write_sources
+
+if sys.platform != "win32":
+    import resource
+
+linux_only = pytest.mark.skipif(sys.platform == "win32", reason="no such limits")
 
 RANDOM = np.random.default_rng(0)
 ARRAYS = {
@@ -344,6 +354,70 @@ def test_a_full_disk_leaves_nothing_behind(
     assert str(copies.folder) in caught.value.message
     assert caught.value.hint
     assert files(copies) == set()
+
+
+def test_a_disk_without_room_is_told_of_before_anything_is_converted(
+    copies: WorkingCopies, weights: dict[str, WeightSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copies that would not make enough room stay."""
+    copies.make("first", weights, DType.F32, ignore)
+    size = (copies.folder / "first.safetensors").stat().st_size
+    usage = shutil.disk_usage
+    whole = size
+
+    def ask(path: Path) -> object:
+        taken = sum(file.stat().st_size for file in copies.folder.iterdir())
+        return usage(path)._replace(free=whole - taken)
+
+    def fail(done: int, total: int) -> None:
+        raise AssertionError("converted")
+
+    monkeypatch.setattr(shutil, "disk_usage", ask)
+    more = {f"{name}{again}": ref for name, ref in weights.items() for again in "12"}
+    with pytest.raises(EngineError) as caught:
+        copies.make("second", more, DType.F32, fail)
+    assert caught.value.code is ErrorCode.DISK_FULL
+    assert "room for 0.0 GB" in caught.value.message
+    assert str(copies.folder) in caught.value.message
+    assert "SAFELIGHT_CACHE" in caught.value.hint
+    assert files(copies) == {"first.safetensors"}
+    assert copies.room() == size
+    whole = 5 * size // 2
+    with pytest.raises(AssertionError, match="converted"):
+        copies.make("second", more, DType.F32, fail)
+    assert files(copies) == set()
+
+
+@linux_only
+def test_a_disk_that_fills_while_weights_are_repacked_leaves_nothing_behind(
+    tmp_path: Path, copies: WorkingCopies
+) -> None:
+    """By a limit that the system sets, as a quota, in the middle of what is written."""
+    stored = blocks(DType.Q4_0, (512, 4096))
+    index = read_index(write_gguf(tmp_path / "w.gguf", {"w": stored}))
+    weight = as_source(index.tensors["w"])
+    assert isinstance(weight, FileWeight)
+    packing = packing_of(weight, BlockForm())
+    assert packing is not None
+    packed = {field.value: PackedWeight(weight, packing, field) for field in Field}
+    parts: list[int] = []
+
+    def seen(done: int, total: int) -> None:
+        parts.extend(path.stat().st_size for path in copies.folder.glob("*.part"))
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(EngineError) as caught:
+            copies.make("key", packed, DType.F32, seen)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.code is ErrorCode.DISK_FULL
+    assert caught.value.remedies == ()  # with more memory the copy is written all the same
+    assert files(copies) == set()
+    made = copies.make("key", packed, DType.F32, seen)
+    assert sum(part.nbytes for part in made.values()) > 100_000
+    assert copies.find("key", packed) == made
 
 
 def test_a_stopped_copy_leaves_nothing_behind(

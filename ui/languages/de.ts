@@ -6201,6 +6201,10 @@
    <translation>Für dasselbe Bild wie mit den LoRAs in die fp16-Version des Modells einbacken.</translation>
   </message>
   <message>
+   <source>Free some disk space, or choose another folder for the cache with SAFELIGHT_CACHE.</source>
+   <translation>Speicherplatz freigeben oder mit SAFELIGHT_CACHE einen anderen Ordner für den Zwischenspeicher wählen.</translation>
+  </message>
+  <message>
    <source>Free some disk space.</source>
    <translation>Platz auf dem Datenträger schaffen.</translation>
   </message>
@@ -8111,6 +8115,10 @@
   <message>
    <source>Without them it is as many times as large as it says.</source>
    <translation>Ohne sie wird das Bild um den angegebenen Faktor größer.</translation>
+  </message>
+  <message>
+   <source>Working copies of the weights take {size:.1f} GB; there is room for {free:.1f} GB in {folder}.</source>
+   <translation>Arbeitskopien der Gewichte brauchen {size:.1f} GB; in {folder} ist Platz für {free:.1f} GB.</translation>
   </message>
   <message>
    <source>Write a number here.</source>
