@@ -15,6 +15,7 @@ from app.queue.progress import ProgressState
 from app.queue.time_left import TimeLeft
 from engine import awake_clock
 from engine.api.values import Phase
+from engine.devices.trials import Trials
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.stages import Stopwatch
 
@@ -64,6 +65,12 @@ def test_the_clock_goes_on() -> None:
 def test_whoever_tells_how_long_work_takes_goes_by_it(timed: Callable[..., object]) -> None:
     # Once the next pictures were said to take hours, as the computer had slept while one was made.
     clock = inspect.signature(timed).parameters["clock"].default
+    assert clock.__module__ == "engine.awake_clock"
+
+
+def test_a_trial_during_which_the_computer_slept_has_not_been_silent() -> None:
+    # Once a card was said not to answer, as the computer had slept while it was tried.
+    clock = inspect.signature(Trials).parameters["clock"].default
     assert clock.__module__ == "engine.awake_clock"
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from time import monotonic
 from typing import IO
 
 import msgspec
@@ -17,6 +16,7 @@ import msgspec
 from backends import hardware
 from backends.base import Cancellation
 from backends.registry import BackendReference
+from engine.awake_clock import awake_seconds
 from engine.child_python import python_command
 from engine.devices.trial_messages import (
     AllReported,
@@ -38,7 +38,10 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class TrialLimits:
-    """The limits of a child process: seconds without a message, and bytes of private memory."""
+    """The limits of a child process: seconds without a message, and bytes of private memory.
+
+    Seconds in which the computer sleeps do not count.
+    """
 
     silence_s: float = 120.0
     memory_bytes: int = 8 * _GIB
@@ -52,8 +55,13 @@ class TrialLimits:
 class Trials:
     """Runs the trials of backends, each in child processes."""
 
-    def __init__(self, limits: TrialLimits, command: tuple[str, ...] | None = None) -> None:
-        self._limits = limits
+    def __init__(
+        self,
+        limits: TrialLimits,
+        command: tuple[str, ...] | None = None,
+        clock: Callable[[], float] = awake_seconds,
+    ) -> None:
+        self._limits, self._clock = limits, clock
         self._command = command or python_command("-m", "engine.devices.trial_process")
 
     def list_devices(
@@ -83,8 +91,8 @@ class Trials:
     ) -> str:
         """Collect the results of the devices that are left; return a failure, or "" at the end.
 
-        What falls silent is tried once more: the disk may be slow, or the machine may have slept,
-        and what the first process has read of a runtime is in memory then.
+        What falls silent is tried once more: the disk may be slow, and what the first process has
+        read of a runtime is in memory then.
         """
         end = self._listen_once(reference, folder, results, options)
         if end.was_silent:
@@ -110,14 +118,14 @@ class Trials:
     def _hear_out(self, child: "_Child", results: "_Results") -> "_End":
         """Take messages until the child finishes, fails or exceeds a limit."""
         limits = self._limits
-        latest = monotonic() + limits.silence_s
+        latest = self._clock() + limits.silence_s
         while True:
             try:
                 line = child.lines.get(timeout=_POLL_S)
             except Empty:
                 if results.cancel.is_set():
                     raise Cancelled from None
-                if monotonic() > latest:
+                if self._clock() > latest:
                     silence = f"It did not answer for {limits.silence_s:.0f} s."
                     return _End(silence, was_silent=True)
                 if (hardware.private_bytes(child.process.pid) or 0) > limits.memory_bytes:
@@ -131,7 +139,7 @@ class Trials:
             if isinstance(message, AllReported):
                 return _End()
             results.take(message)
-            latest = monotonic() + limits.silence_s
+            latest = self._clock() + limits.silence_s
 
 
 @dataclass(frozen=True, slots=True)

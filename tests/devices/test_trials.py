@@ -1,12 +1,13 @@
 """A driver that misbehaves in its trial harms only the child process."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
-from time import monotonic
 
 import pytest
 
+from engine.awake_clock import awake_seconds
 from engine.cancel import CancelToken
 from engine.devices.trials import TrialLimits, Trials
 from engine.devices.verdicts import BackendReport
@@ -23,9 +24,14 @@ def children() -> set[str]:
     return {pid for listing in lists for pid in listing.read_text().split()}
 
 
-def run(type_name: str, folder: Path, limits: TrialLimits = PATIENT) -> BackendReport:
+def run(
+    type_name: str,
+    folder: Path,
+    limits: TrialLimits = PATIENT,
+    clock: Callable[[], float] = awake_seconds,
+) -> BackendReport:
     reference = misbehaving(type_name)
-    return Trials(limits, COMMAND).run(reference, "now", folder, CancelToken())
+    return Trials(limits, COMMAND, clock).run(reference, "now", folder, CancelToken())
 
 
 @pytest.mark.oracle
@@ -83,10 +89,9 @@ def test_a_runtime_that_is_slow_once_is_tried_again(
 
     def seconds() -> float:
         """The clock, which jumps once the child is slow."""
-        return monotonic() + 1000 * mark.exists()
+        return awake_seconds() + 1000 * mark.exists()
 
-    monkeypatch.setattr("engine.devices.trials.monotonic", seconds)
-    report = run(type_name, shared)
+    report = run(type_name, shared, clock=seconds)
     assert mark.exists()
     assert report.problem == ""
     for device in report.devices:
