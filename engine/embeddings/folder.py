@@ -1,5 +1,6 @@
 """The files of folders that may be embeddings, in a fixed order."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,15 @@ FOLDER_NAMES = ("embeddings", "Embeddings", "Embedding", "embedding", "textual_i
 _MODEL_FOLDERS = frozenset({"models", "stable-diffusion", "checkpoints"})
 _PREVIEW = ".preview"
 _MOST_FILES = 20_000
+# A folder that changed so recently may change again and keep its time, whose unit is coarse: 2 s on
+# FAT.
+_UNSETTLED_NS = 3_000_000_000
+# So long its listing is true nevertheless: a text that is checked asks for each of its words.
+_UNSETTLED_LISTING_S = 1.0
 
-# The modification times of folders, in ns, by which a change shows; -1 for a missing folder.
+# The time of a missing folder.
+_MISSING = -1
+# The modification times of folders, in ns, by which a change shows.
 Times = tuple[tuple[Path, int], ...]
 
 
@@ -36,15 +44,30 @@ class EmbeddingFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of some folders, and the folders' times when they were listed."""
+    """The files of some folders, and the folders' times when they were listed.
+
+    `until` is the moment of `time.monotonic` from which the listing of a folder that had just
+    changed is no longer true; None where all had been left alone for a while.
+    """
 
     times: Times
     files: tuple[EmbeddingFile, ...]
+    until: float | None = None
 
     @property
     def is_current(self) -> bool:
-        """True while no folder has gained, lost or renamed a file."""
+        """True while no folder has gained, lost or renamed a file, as far as folders tell.
+
+        On FAT and exFAT Windows leaves a folder's time as it is when a file is added.
+        """
+        if self.until is not None and time.monotonic() > self.until:
+            return False
         return times_of(folder for folder, _ in self.times) == self.times
+
+    @property
+    def looked_through(self) -> tuple[Path, ...]:
+        """The folders that are there, with all below them."""
+        return tuple(folder for folder, modified_ns in self.times if modified_ns != _MISSING)
 
 
 def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path, ...]:
@@ -72,7 +95,7 @@ def folders_of_tools(tools: Iterable[Path]) -> tuple[Path, ...]:
 
 def list_folders(folders: Iterable[Path]) -> Listing:
     """List folders and their subfolders; a folder that is reached twice is listed once."""
-    roots = tuple(folders)
+    roots, now_ns = tuple(folders), time.time_ns()
     times = dict(times_of(roots))
     files: list[EmbeddingFile] = []
     for folder in walk(roots):
@@ -80,7 +103,9 @@ def list_folders(folders: Iterable[Path]) -> Listing:
             break
         times[folder.path] = folder.modified_ns
         files += _files_in(folder)
-    return Listing(tuple(times.items()), tuple(files))
+    settled = all(abs(now_ns - modified_ns) > _UNSETTLED_NS for modified_ns in times.values())
+    until = None if settled else time.monotonic() + _UNSETTLED_LISTING_S
+    return Listing(tuple(times.items()), tuple(files), until)
 
 
 def times_of(folders: Iterable[Path]) -> Times:
@@ -92,7 +117,7 @@ def _modified(folder: Path) -> int:
     try:
         return folder.stat().st_mtime_ns
     except OSError:
-        return -1
+        return _MISSING
 
 
 def _files_in(folder: Folder) -> Iterator[EmbeddingFile]:

@@ -168,6 +168,12 @@ class EmbeddingLibrary:
             if found != self._of_tools:
                 self._of_tools, self._known = found, None
 
+    def look_again(self) -> tuple[Path, ...]:
+        """List the folders anew, whatever their times say; return those that are there."""
+        with self._lock:
+            self._known = None
+            return self._listed().listing.looked_through
+
     def names(self) -> tuple[str, ...]:
         """Return the names without suffixes, without duplicates, in order of folders and paths."""
         with self._lock:

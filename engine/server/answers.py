@@ -153,6 +153,9 @@ def _loras_listed(query: ListLoras, services: JobServices) -> _Answer:
         services.loras.list(services.lora_folders.folders),
         lambda loras: LorasFound(query=query.query, loras=loras),
     )
+    # The app asks because a folder changed, too, whose time may be the same as before.
+    of_embeddings = map(str, services.embeddings.look_again())
+    folders = tuple(dict.fromkeys((*folders, *of_embeddings)))
     embeddings = services.embeddings.names()
     yield LorasListed(query=query.query, folders=folders, embeddings=embeddings)
     services.hash_loras()

@@ -1,6 +1,7 @@
 """Embeddings are found by name in folders, and a file is read only when it is asked for."""
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +114,42 @@ def test_new_and_deleted_files_are_noticed(tmp_path: Path) -> None:
     found = library.named("x")
     assert taken(found) is None
     assert found is None or found.error is not None
+
+
+def test_a_file_that_comes_within_the_unit_of_a_folders_time_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On FAT that is 2 s: a second file leaves the folder the time that the first one gave it."""
+    now_ns, now_s = time.time_ns(), time.monotonic()
+    os.utime(tmp_path, ns=(now_ns, now_ns))
+    library = EmbeddingLibrary([tmp_path])
+    assert library.names() == ()
+    write(tmp_path / "x.safetensors")
+    os.utime(tmp_path, ns=(now_ns, now_ns))
+    monkeypatch.setattr("engine.embeddings.folder.time.monotonic", lambda: now_s + 60)
+    assert library.names() == ("x",)
+
+
+def test_folders_that_were_left_alone_are_not_listed_again(tmp_path: Path) -> None:
+    os.utime(tmp_path, ns=(1, 1))
+    listing = list_folders([tmp_path, tmp_path / "missing"])
+    assert listing.until is None
+    assert listing.is_current
+    assert listing.looked_through == (tmp_path,)
+    (tmp_path / "missing").mkdir()
+    assert not listing.is_current
+
+
+def test_a_folder_that_keeps_its_time_is_listed_when_somebody_knows_better(tmp_path: Path) -> None:
+    """On FAT and exFAT Windows leaves it as it is when a file is added."""
+    os.utime(tmp_path, ns=(1, 1))
+    library = EmbeddingLibrary([tmp_path, tmp_path / "missing"])
+    assert library.names() == ()
+    write(tmp_path / "x.safetensors")
+    os.utime(tmp_path, ns=(1, 1))
+    assert library.names() == ()
+    assert library.look_again() == (tmp_path,)
+    assert library.names() == ("x",)
 
 
 def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """The engine describes embeddings by their names, for lists to choose from."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from engine.api.embedding_messages import DescribeEmbeddings, EmbeddingsDescribed
-from engine.api.messages import Configure, Hello, Ready
+from engine.api.messages import Configure, Hello, ListLoras, LorasListed, Ready
 from tests.checkpoints.arrays import write_arrays
 from tests.server.conftest import Start
 
@@ -33,3 +34,24 @@ def test_embeddings_are_described_by_their_files(start: Start, tmp_path: Path) -
     assert mine.preview_modified_ns > 0
     assert (large.vectors, large.widths, large.preview) == (2, (768, 1280), "")
     assert broken.problem
+
+
+def test_embeddings_that_leave_their_folder_its_time_are_listed_with_the_loras(
+    start: Start, tmp_path: Path
+) -> None:
+    """The app asks for a list when the system tells it of a folder, of which it watches these."""
+    folder = tmp_path / "embeddings"
+    folder.mkdir()
+    os.utime(folder, ns=(1, 1))
+    talk = start(ready=False)
+    talk.wait_for(Hello)
+    talk.send(Configure(cache=str(tmp_path / "cache"), embedding_folders=(str(folder),)))
+    talk.wait_for(Ready)
+    talk.send(ListLoras(query=1, folders=()))
+    assert talk.wait_for(LorasListed).folders == (str(folder),)
+    array = {"emb_params": np.ones((1, 8), np.float32)}
+    write_arrays(folder / "mine.safetensors", array)
+    os.utime(folder, ns=(1, 1))
+    talk.send(ListLoras(query=2, folders=()))
+    answer = talk.wait_for(LorasListed, lambda listed: listed.query == 2)
+    assert answer.embeddings == ("mine",)
