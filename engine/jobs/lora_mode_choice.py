@@ -34,7 +34,6 @@ _LEAST_TIMED = 3
 _PATIENCE = 0.15
 # The share by which branches may make steps longer where no step was timed on this machine yet.
 _UNTIMED_SHARE = 0.25
-_DENOISER = "denoiser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +74,15 @@ class LoraModeChoice:
         if branches is None or branches.nbytes > _merged_bytes(checkpoint, branches, precision):
             return False
         earlier = self._wanted_before(combination.key)
-        cell = checkpoint.latent.downscale
-        cells = (request.height // cell) * (request.width // cell)
-        options, features = request.guidance_options, checkpoint.architecture.features
-        tool = request.convention.name
-        terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
-        times = run.evaluations * terms.predictions(options, run.steps) * self.count
+        cells, times = self._asked(request, run, checkpoint)
         denoise = Phase.DENOISE.value
-        merged = self._seconds(precision, denoise, _DENOISER, cells, times)
+        denoiser = _denoiser_of(checkpoint)
+        merged = self._seconds(precision, denoise, denoiser, cells, times)
         share = _SHARE_OF_RANK * branches.rank
         if merged is None:
             return not earlier and share <= _UNTIMED_SHARE
         loading = self._loading(checkpoint, precision)
-        name = name_with_branches(_DENOISER, branches.rank)
+        name = name_with_branches(denoiser, branches.rank)
         beside = self._seconds(precision, denoise, name, cells, times, least=_LEAST_TIMED)
         more = merged * share if beside is None else beside - merged
         if not earlier:
@@ -95,6 +90,17 @@ class LoraModeChoice:
         # Whoever wanted a combination n times may want it as often again: merging then pays once
         # branches would have cost its time, with those of the earlier jobs.
         return more * (1 + earlier) < loading
+
+    def _asked(
+        self, request: ResolvedRequest, run: RunLength, checkpoint: IdentifiedCheckpoint
+    ) -> tuple[int, float]:
+        """Return the cells of a latent, and the number of predictions that the job asks for."""
+        cell = checkpoint.latent.downscale
+        cells = (request.height // cell) * (request.width // cell)
+        options, features = request.guidance_options, checkpoint.architecture.features
+        tool = request.convention.name
+        terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
+        return cells, run.evaluations * terms.predictions(options, run.steps) * self.count
 
     def _wanted_before(self, key: str) -> int:
         """Return the number of earlier jobs that wanted a combination; count this job once."""
@@ -108,11 +114,12 @@ class LoraModeChoice:
 
         Until that was timed, those of loading the weights as they are, which are fewer.
         """
+        name = _denoiser_of(checkpoint)
         weights = checkpoint.components[Component.DENOISER].weights.values()
         size = sum(weight.elements for weight in weights) * precision.dtype.itemsize
         loads = (
-            self._seconds(precision, activity.value, name, size)
-            for name in (name_with_patches(_DENOISER), _DENOISER)
+            self._seconds(precision, activity.value, loaded, size)
+            for loaded in (name_with_patches(name), name)
             for activity in (Preparation.LOAD, Preparation.CONVERT)
         )
         return next((known for known in loads if known is not None), 0.0)
@@ -129,6 +136,11 @@ class LoraModeChoice:
         device = self.candidate.device
         kind = Kind(activity, network, device.backend, device.name, precision.value)
         return self.estimates.expect(Work(kind, size, times), least)
+
+
+def _denoiser_of(checkpoint: IdentifiedCheckpoint) -> str:
+    """Return the name under which a checkpoint's denoiser is timed: others draw second passes."""
+    return f"{checkpoint.network_prefix}{Component.DENOISER.value}"
 
 
 def _merged_bytes(

@@ -140,6 +140,24 @@ def test_a_combination_is_merged_once_it_is_wanted_again_and_merging_pays(timed:
     assert not timed.prefers_side(10, key="one")
 
 
+def test_a_checkpoint_of_a_second_pass_goes_by_its_own_times(timed: Timed) -> None:
+    """The first one may be of a family that takes ten times as long."""
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    timed.note_beside(1.25)
+    assert not timed.prefers_side(24)
+    second = replace(timed.checkpoint, network_prefix="second_1_")
+    timed.combination = replace(timed.combination, checkpoint=second)
+    assert timed.prefers_side(24)
+    for activity, name, seconds in (
+        ("denoise", "second_1_denoiser", 0.1),
+        ("load", "second_1_denoiser with patches", 0.1),
+        *[("denoise", f"second_1_{_BESIDE}", 0.2)] * 3,
+    ):
+        timed.note(activity, name, seconds)
+    assert not timed.prefers_side(24)
+
+
 def test_branches_that_were_slow_once_or_twice_are_still_taken(timed: Timed) -> None:
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 4.0)
