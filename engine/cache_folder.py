@@ -19,8 +19,9 @@ from engine.file_lock import FileLock
 from engine.file_paths import is_folder
 
 UNFINISHED = ".part"
+_DAY_S = 24 * 3600
 # An unfinished entry of this age was abandoned by its process.
-_ABANDONED_S = 24 * 3600
+_ABANDONED_S = _DAY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class CacheFolder:
         They must fit under the cap and on the disk.
         """
         self._sweep()
-        entries = sorted(self.entries(), key=lambda entry: entry.last_used)
+        now = time.time()
+        entries = sorted(self.entries(), key=lambda entry: recency(entry.last_used, now))
         excess = sum(entry.bytes for entry in entries) + needed - self.cap_bytes
         excess = max(excess, needed - self.free())
         for entry in entries:
@@ -129,11 +131,21 @@ class CacheFolder:
         for path in self.folder.glob("*"):
             is_whole = path.suffix != UNFINISHED and self._marked(path).exists()
             with contextlib.suppress(OSError):
-                if not is_whole and time.time() - path.stat().st_mtime > _ABANDONED_S:
+                # One from the future is not being written, either.
+                if not is_whole and abs(time.time() - path.stat().st_mtime) > _ABANDONED_S:
                     delete(path)
 
     def _marked(self, path: Path) -> Path:
         return path / self._marker if self._marker else path
+
+
+def recency(last_used: float, now: float) -> float:
+    """Return when something was last used, both in s since 1970, to compare it with others.
+
+    That is 0 where it would be later than tomorrow: a clock was wrong, and nothing else would be
+    kept until then.
+    """
+    return last_used if last_used < now + _DAY_S else 0.0
 
 
 def unfinished(path: Path) -> Path:

@@ -27,6 +27,9 @@ MOST_ENTRIES = 2000
 # The coarsest clock of a file system (FAT) ticks every two seconds: two writes within one tick get
 # the same time, so a file that was just written may still change unnoticed.
 SETTLED_NS = 2_000_000_000
+# Clocks of servers go before ours by less. A file of later times was written while a clock was
+# wrong, or for another time zone: what is written now gets other times.
+_AHEAD_NS = 60_000_000_000
 # Time for which a checked file counts as sound: disks decay without changing a file's times.
 CHECKED_NS = 30 * 24 * 3600 * 1_000_000_000
 _SUFFIX = ".json"
@@ -61,7 +64,7 @@ _DECODER = msgspec.json.Decoder(_Entry)
 
 def is_settled(stamp: Stamp, now: int) -> bool:
     """True if a later change would certainly show in the file's times; `now` in ns since 1970."""
-    return now - stamp.latest_ns > SETTLED_NS
+    return not -_AHEAD_NS <= now - stamp.latest_ns <= SETTLED_NS
 
 
 class KnownFiles:

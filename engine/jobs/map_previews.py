@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from backends.base import Cancellation
 from engine.api.saving import PictureFormat
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
+from engine.cache_folder import recency
 from engine.checkpoints.index import Stamp
 from engine.durable import replace_file
 from engine.errors import Cancelled, EngineError, host_memory_errors
@@ -95,9 +97,10 @@ def _stamp(path: Path) -> Stamp | None:
 
 def _keep_latest(folder: Path) -> None:
     """Delete the files that were not asked for longest, beyond the number and bytes to keep."""
-    files = [(path, path.stat()) for path in folder.glob("*.png")]
+    files, now = [(path, path.stat()) for path in folder.glob("*.png")], time.time()
+    files.sort(key=lambda entry: recency(entry[1].st_mtime, now), reverse=True)
     room = _MOST_BYTES
-    for number, (path, facts) in enumerate(sorted(files, key=lambda entry: -entry[1].st_mtime_ns)):
+    for number, (path, facts) in enumerate(files):
         room -= facts.st_size
         if number and (number >= _MOST_FILES or room < 0):
             path.unlink(missing_ok=True)

@@ -125,14 +125,15 @@ def _open_temporary(target: Destination, pattern: str) -> tuple[BinaryIO, int]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove temporary files of writers that were killed more than a day ago."""
-    oldest = time.time() - _STALE_SECONDS
+    """Remove temporary files of writers that were killed more than a day ago, or in the future."""
+    now = time.time()
     with os.scandir(folder) as entries:
         for entry in entries:
             if _TEMPORARY.fullmatch(entry.name):
                 # Another process may sweep at the same time.
                 with suppress(OSError):
-                    if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    modified = entry.stat(follow_symlinks=False).st_mtime
+                    if abs(now - modified) > _STALE_SECONDS:
                         Path(entry.path).unlink()
 
 

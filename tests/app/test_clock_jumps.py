@@ -17,6 +17,9 @@ from app.single_instance import SingleInstance, Start
 from app.storage.aside import put_aside
 from app.updates.memory import UpdateMemory
 from engine.api.picture_names import PictureFacts
+from engine.cache_folder import CacheFolder, unfinished
+from engine.checkpoints.index import Stamp
+from engine.checkpoints.known_files import is_settled
 from engine.output.names import Destination
 from engine.output.writer import write_picture
 from tests.app.checkpoint_features import usual_features
@@ -76,6 +79,43 @@ def test_counters_of_pictures_rise_whatever_the_clock_says(tmp_path: Path) -> No
         os.utime(path, (at, at))
         found.append(int(path.name[:5]))
     assert found == [1, 2, 3, 4]
+
+
+def test_a_file_of_weights_from_the_future_is_known_like_any_other() -> None:
+    """Else it would be read and hashed anew at each start until that day."""
+    now = time.time_ns()
+    ages = {at: int(at * 1e9) for at in (3.0, 1.0, -10.0, -DAY_S / 24)}
+    stamps = {at: Stamp(1, now - ns, now - ns) for at, ns in ages.items()}
+    settled = {at for at, stamp in stamps.items() if is_settled(stamp, now)}
+    # A server's clock may be some seconds before ours, and an hour is another time zone.
+    assert settled == {3.0, -DAY_S / 24}
+
+
+def test_entries_of_a_cache_from_the_future_make_room_first(tmp_path: Path) -> None:
+    """Else nothing else would be kept until then. An hour ahead is a clock that was set back."""
+    cache = CacheFolder(tmp_path / "kept", 30)
+    cache.folder.mkdir()
+    for name, at in (("wrong", FUTURE), ("old", 1e9), ("new", time.time() + 3600)):
+        cache.path(name).write_bytes(bytes(10))
+        os.utime(cache.path(name), (at, at))
+    for left in (["new", "old"], ["new"], []):
+        cache.make_room(30 - 10 * len(left))
+        assert [entry.name for entry in cache.entries()] == left
+
+
+def test_unfinished_files_from_the_future_are_removed(tmp_path: Path) -> None:
+    half, new = (unfinished(tmp_path / name) for name in "ab")
+    picture = tmp_path / ".safelight-00041.tmp"
+    for path in (half, new, picture):
+        path.touch()
+    for path in (half, picture):
+        os.utime(path, (FUTURE, FUTURE))
+    CacheFolder(tmp_path, 30).make_room(1)
+    assert not half.exists()
+    assert new.exists()
+    written = write_picture(PIXELS, Destination(tmp_path), PictureFacts(seed=7, prompt="a cat"))
+    assert not picture.exists()
+    assert written.name == "00001-7-a-cat.png"
 
 
 def test_earlier_prompts_keep_their_order(

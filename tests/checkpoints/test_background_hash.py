@@ -272,7 +272,7 @@ def test_a_file_that_was_just_written_is_waited_for(
 ) -> None:
     """Until its times would tell of a further change."""
     monkeypatch.setattr(background_hash, "_SETTLED_S", 0.05)
-    moments = iter([0, 1 << 62, 1 << 62, 1 << 62])
+    moments = iter([time.time_ns(), 1 << 62, 1 << 62, 1 << 62])
     young = KnownFiles(tmp_path / "known", lambda: next(moments))
     hashes = BackgroundHash(young, heard)
     index = read_index(a_file(tmp_path / "a.safetensors"))

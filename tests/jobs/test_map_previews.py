@@ -1,6 +1,7 @@
 """Maps as files in the cache: made once, made anew where anything changed, bounded in number."""
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +77,22 @@ def test_only_the_latest_maps_are_kept(
         made.append(previews.make(picture, MapOrder(options), CancelToken()).path)
         os.utime(made[-1], ns=(low, low))
     assert [path.exists() for path in made] == [False, True, True]
+
+
+def test_maps_from_the_future_do_not_take_the_place_of_the_one_that_was_asked_for(
+    previews: MapPreviews, picture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Maps that were made while the clock was wrong."""
+    monkeypatch.setattr(map_previews, "_MOST_FILES", 2)
+    future_ns = time.time_ns() + 365 * 24 * 3600 * 10**9
+    made: list[Path] = []
+    for low in (10, 20, 30):
+        options = CannyOptions(resolution=64, low=low)
+        made.append(previews.make(picture, MapOrder(options), CancelToken()).path)
+        if low < 30:
+            os.utime(made[-1], ns=(future_ns, future_ns))
+    assert made[-1].exists()
+    assert sum(path.exists() for path in made) == 2
 
 
 def test_a_cancelled_map_leaves_no_file(previews: MapPreviews, picture: Path) -> None:
