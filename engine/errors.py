@@ -50,6 +50,17 @@ def out_of_memory(message: Sentence, detail: str) -> EngineError:
     return EngineError(ErrorCode.OUT_OF_MEMORY, message, hint, detail, remedies=(MakeSmaller(),))
 
 
+def ran_out_on_host(error: BaseException) -> bool:
+    """Return True if it was this computer's own memory that ran out, whatever device computes.
+
+    Runtimes' C++ (std::bad_alloc) tells of that by a MemoryError, too; of a device's by others.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, MemoryError):
+        cause = cause.__cause__
+    return cause is not None
+
+
 @contextmanager
 def host_memory_errors() -> Generator[None]:
     """Turn a MemoryError of our own arrays into an EngineError."""

@@ -37,7 +37,7 @@ class _Failed:
 class Shortages:
     """The plans that failed on each device since the start. May be used from any thread.
 
-    Not kept on disk: another driver or runtime may need less.
+    Not kept on disk: a start is how a person ends what is planned with less, which rounds weights.
     """
 
     def __init__(self) -> None:

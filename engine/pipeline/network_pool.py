@@ -152,9 +152,12 @@ class NetworkPool:
         if kept is not None:
             kept.session.close()
 
-    def make_room(self) -> None:
-        """Free all networks, and keep none from now on."""
-        planned = None if self.is_short_of_memory else self.memory
+    def make_room(self, *, on_host: bool) -> None:
+        """Free all networks, and keep none from now on.
+
+        `on_host`: the computer's own memory ran out, whatever a device has.
+        """
+        planned = None if self.is_short_of_memory or on_host else self.memory
         self.is_short_of_memory = True
         self.memory = in_turns(self.memory)
         self.close()
@@ -163,16 +166,19 @@ class NetworkPool:
         if planned and not present.integrated and present.free >= planned.budget_bytes:
             self.underestimated = planned
 
-    def way_with_less(self, networks: Sequence[Network]) -> Callable[[], None] | None:
+    def way_with_less(
+        self, networks: Sequence[Network], *, on_host: bool
+    ) -> Callable[[], None] | None:
         """Return what to do before `networks`, which ran out of memory, are run again.
 
         Where networks take turns already and the device can stream weights, those of `networks` are
         streamed from then on; else, the first time, all networks are freed. None if nothing is left
-        to do.
+        to do. `on_host` is that of `make_room`.
         """
+        make_room = partial(self.make_room, on_host=on_host)
         if in_turns(self.memory) == self.memory and self._can_stream(networks):
-            return partial(self._stream, networks)
-        return None if self.is_short_of_memory else self.make_room
+            return partial(self._stream, networks, make_room)
+        return None if self.is_short_of_memory else make_room
 
     def leave_resident(self) -> None:
         """Give the kept networks to the residency after success, if the memory plan has room.
@@ -208,8 +214,8 @@ class NetworkPool:
         left = {network.name for network in networks} - self._streamed
         return bool(left) and streamed(self.memory) != self.memory
 
-    def _stream(self, networks: Sequence[Network]) -> None:
-        self.make_room()
+    def _stream(self, networks: Sequence[Network], make_room: Callable[[], None]) -> None:
+        make_room()
         self._streamed.update(network.name for network in networks)
 
     def _find(self, network: Network, precision: Precision) -> Session | None:

@@ -13,7 +13,7 @@ from engine.awake_clock import awake_seconds
 from engine.compile.backend_errors import translated_errors
 from engine.compile.estimates import Estimates
 from engine.compile.network import Network
-from engine.errors import Cancelled, EngineError, host_memory_errors
+from engine.errors import Cancelled, EngineError, host_memory_errors, ran_out_on_host
 from engine.families.latents import LatentFormat
 from engine.families.running import EncoderRunner
 from engine.pipeline.forecast import Forecast, PhaseEstimate, PlannedPhase, Run
@@ -231,7 +231,9 @@ class Stages:
             except EngineError as error:
                 if error.code is not ErrorCode.OUT_OF_MEMORY:
                     raise
-                do_with_less = self.pool.way_with_less(networks if streams else ())
+                do_with_less = self.pool.way_with_less(
+                    networks if streams else (), on_host=ran_out_on_host(error)
+                )
                 if do_with_less is None:
                     raise
             # Outside `except`: the traceback keeps the failed run's arrays alive.

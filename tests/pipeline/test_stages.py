@@ -15,6 +15,7 @@ from backends.base import (
     BackendError,
     Device,
     Graph,
+    MemoryInfo,
     OperatorSet,
     Precision,
     Session,
@@ -25,6 +26,7 @@ from engine import result_checks
 from engine.api.record import Retry
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.cancel import CancelToken
+from engine.compile.backend_errors import translated_errors
 from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
@@ -222,6 +224,46 @@ def test_an_array_that_does_not_fit_is_tried_once_more(tmp_path: Path, decoder: 
         stages.run(Phase.DECODE, decoder, work, problem)
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY
     assert released == [1]
+
+
+def of_a_runtime(cause: MemoryError | None = None) -> BackendError:
+    """A runtime's failure; with a cause it is that of C++ on the host."""
+    error = BackendError("out of memory", out_of_memory=True)
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_cards"),
+    [
+        (of_a_runtime(), True),
+        (of_a_runtime(MemoryError("std::bad_alloc")), False),
+        (MemoryError("Unable to allocate 96 GiB"), False),
+    ],
+    ids=["card", "runtime", "array"],
+)
+def test_a_card_is_not_short_of_memory_where_the_computer_is(
+    tmp_path: Path, decoder: Network, failure: Exception, is_cards: bool
+) -> None:
+    class Apart(CountingBackend):
+        """A card with memory of its own."""
+
+        def memory(self, device: Device) -> MemoryInfo:
+            return replace(super().memory(device), integrated=False)
+
+    failures = [failure]
+
+    def work(session: Session) -> Array:
+        with translated_errors(stages.pool.compiler.device):
+            if failures:
+                raise failures.pop()
+        return stages.call(session, {"latent": LATENT})["image"]
+
+    stages = make_stages(Apart(), tmp_path, (F32,), together=True)
+    planned = stages.pool.memory
+    stages.run(Phase.DECODE, decoder, work, result_checks.picture)
+    assert stages.pool.is_short_of_memory
+    assert stages.pool.underestimated == (planned if is_cards else None)
 
 
 class Card(CountingBackend):

@@ -10,7 +10,7 @@ from engine import result_checks
 from engine.api.second_passes import LatentUpscaler, Resampling
 from engine.api.second_sizes import Size
 from engine.api.values import ConventionName, ErrorCode, Phase
-from engine.errors import EngineError
+from engine.errors import EngineError, ran_out_on_host
 from engine.families.latents import EncodedImage, LatentFormat
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.denoise.denoising import EncodedCanvas
@@ -122,7 +122,8 @@ class Enlarging:
         except EngineError as error:
             if error.code is not ErrorCode.OUT_OF_MEMORY or self._stages.pool.is_short_of_memory:
                 raise
-        self._stages.pool.make_room()
+            on_host = ran_out_on_host(error)
+        self._stages.pool.make_room(on_host=on_host)
         return self._run(upscaler, planes, size)
 
     def _run(self, upscaler: Upscaler, planes: Floats, size: Size) -> Floats:
