@@ -168,8 +168,18 @@ class Compiler:
         used = self.prepared(network, precision).used
         return WeightSet(network.weights.content, used, role=network.weights.role)
 
+    def holds_copy(self, network: Network, precision: Precision) -> bool:
+        """Return True if a working copy holds the weights of a network's graph, without patches.
+
+        One of another runtime may have some in another layout. Raises as `runs_bytes`.
+        """
+        prepared = self.prepared(network, precision)
+        operators = self._operators_for(network.weights, precision)
+        used = self._counted.used(network, operators, precision, lambda: prepared.used)
+        return prepared.has_copy_of(used)
+
     def has_copy(self, weights: WeightSet, precision: Precision) -> bool:
-        """Return True if converted `weights` would be mapped from a working copy that exists."""
+        """Return True if there is a working copy of converted `weights`, of any runtime."""
         element = self._element(weights.base.stored_type, precision)
         form = self._operators_for(weights, precision).blocks
         return has_copy_of(weights, element, self._working_copies, form)

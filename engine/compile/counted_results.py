@@ -1,13 +1,17 @@
-"""The results of networks in their present sizes, counted once and kept from plan to plan."""
+"""The facts of graphs that plans ask for, found once and kept from plan to plan.
+
+They are the results of networks in their present sizes, and the weights that they use.
+"""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 
 from backends.base import Graph, HeldResults, OperatorSet, Precision
 from engine.compile.network import Network
 from engine.compile.shapes import present_sizes
 from engine.graphs.live_results import held_results
+from engine.weights.sources import WeightSource
 
 # More than the networks of a job, in some sizes that a user tries.
 _MOST = 64
@@ -25,6 +29,8 @@ class CountedResults:
         # unique. Networks may be the same but for their names.
         self._counts: OrderedDict[tuple[object, ...], tuple[Network, HeldResults]]
         self._counts = OrderedDict()
+        self._used: OrderedDict[tuple[object, ...], tuple[Network, Mapping[str, WeightSource]]]
+        self._used = OrderedDict()
 
     def of(
         self,
@@ -52,4 +58,25 @@ class CountedResults:
             self._counts[key] = network, found
             while len(self._counts) > _MOST:
                 self._counts.popitem(last=False)
+        return found
+
+    def used(
+        self,
+        network: Network,
+        operators: OperatorSet,
+        precision: Precision,
+        emit: Callable[[], Mapping[str, WeightSource]],
+    ) -> Mapping[str, WeightSource]:
+        """Return the weights that a network's graph uses, which `emit` returns, by name."""
+        parts = network.emit, network.weights, network.branches
+        key = *map(id, parts), operators, precision
+        with self._lock:
+            if key in self._used:
+                self._used.move_to_end(key)
+                return self._used[key][1]
+        found = emit()
+        with self._lock:
+            self._used[key] = network, found
+            while len(self._used) > _MOST:
+                self._used.popitem(last=False)
         return found

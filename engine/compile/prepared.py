@@ -92,6 +92,10 @@ class PreparedNetwork:
         """The weights that the graph uses, by name."""
         return self._emit()[1].used
 
+    def has_copy_of(self, used: Mapping[str, WeightSource]) -> bool:
+        """Return True if a working copy holds these weights, those that the graph uses."""
+        return self._binding(used).has_copy
+
     def identity(
         self, placement: WeightPlacement = WeightPlacement.MEMORY, room_bytes: int = 0
     ) -> str:
@@ -210,10 +214,12 @@ class PreparedNetwork:
                     absent = {name.removesuffix(".weight") for name in g.unused()}
                     unknown = network.branches.layers.keys() - absent - g.branched
                     assert not unknown, f"no layer of the graph has a branch for {unknown}"
-                caches, form = (self._copies, self._merged), self._operators.blocks
-                binding = WeightBinding(network, g.used, element, *caches, form)
-                self._emitted = g.build({}), binding
+                self._emitted = g.build({}), self._binding(g.used)
             return self._emitted
+
+    def _binding(self, used: Mapping[str, WeightSource]) -> WeightBinding:
+        caches, form = (self._copies, self._merged), self._operators.blocks
+        return WeightBinding(self.network, used, self._element, *caches, form)
 
     def _compiled(
         self,

@@ -135,7 +135,9 @@ class _JobSizes:
         found: list[LaterDenoiser] = []
         for checkpoint in self._checkpoints:
             variants = self._with_loras(checkpoint)
-            weights = [self._components(variants, (Component.DENOISER,), self.precisions[0])]
+            network = next(self._steps(checkpoint)).denoiser
+            denoiser, precision = (Component.DENOISER,), self.precisions[0]
+            weights = [self._components(variants, denoiser, precision, network)]
             if found:
                 reference = self._reference(checkpoint)
                 controls = self._control_networks(checkpoint)
@@ -235,11 +237,18 @@ class _JobSizes:
         precision = network.precisions(self.precisions)[0]
         return self._weights(self.compiler.used_weights(network, precision), precision)
 
-    def _weights(self, weights: WeightSet, precision: Precision) -> ComponentBytes:
-        """Return the bytes of a set of weights without patches."""
+    def _weights(
+        self, weights: WeightSet, precision: Precision, network: Network | None = None
+    ) -> ComponentBytes:
+        """Return the bytes of a set of weights without patches; `network` is the one that has it.
+
+        Without that, a working copy of any runtime counts.
+        """
         compiler = self.compiler
         converted = compiler.converted_bytes(weights, precision)
         has_copy = converted > 0 and compiler.has_copy(weights, precision)
+        if has_copy and network is not None:
+            has_copy = compiler.holds_copy(network, precision)
         return ComponentBytes(
             compiler.packed_bytes(weights, precision),
             converted,
@@ -256,11 +265,12 @@ class _JobSizes:
         variants: Sequence[IdentifiedCheckpoint],
         components: tuple[Component, ...],
         precision: Precision,
+        network: Network | None = None,
     ) -> ComponentBytes:
         """Return the weights of some components, all loaded at once.
 
         `variants` are a checkpoint with the LoRAs of different pictures: those that take most
-        count.
+        count. `network` is that of a single component.
         """
         compiler, found = self.compiler, list[ComponentBytes]()
         for component in components:
@@ -274,7 +284,7 @@ class _JobSizes:
             )
             found.append(
                 replace(
-                    self._weights(weights, precision),
+                    self._weights(weights, precision, network),
                     patched=max(merged, default=0),
                     branches=max((patches.branch_bytes for patches in every), default=0),
                 )

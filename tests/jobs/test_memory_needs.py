@@ -1,22 +1,26 @@
 """The needs of jobs, beside the networks that they run: each is counted in its own graph."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from backends.base import Device, Precision, WorkingMemory
+from backends.base import Device, DType, OperatorSet, Precision, WorkingMemory
 from backends.cpu import CpuBackend
+from backends.forms import UpsamplingForm
 from engine.api.control import ControlLayer
 from engine.api.preprocessors import ReferenceOptions
 from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName, PrecisionName, SamplerName, ScheduleName
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
+from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
 from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.memory_needs import memory_needs
 from engine.lora.folder import LoraLookup
-from engine.memory.plan import MemoryNeeds
+from engine.memory.plan import MemoryNeeds, WeightPlacement
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import Placement
 from engine.pipeline.read_job import read_job
@@ -169,3 +173,35 @@ def test_a_picture_that_is_cut_for_a_second_pass_is_counted_whole(
     (enlargement,) = plan.enlargements
     assert enlargement.encoding.cells[0] == enlargement.encoding.cells[1]
     assert needs.vae_run_bytes >= bytes_of(compiler, enlargement.encoding.encoder)
+
+
+def test_a_working_copy_of_another_runtimes_layout_is_none(tmp_path: Path) -> None:
+    """OpenVINO sums kernels for doubled pictures, so that ONNX Runtime's copy is no use to it."""
+
+    class Summing(Keeping):
+        """Sums them, too."""
+
+        def operators(self, device: Device) -> OperatorSet:
+            return replace(super().operators(device), upsampling=UpsamplingForm.TRANSPOSED)
+
+    request = a_request(write_checkpoint(tmp_path / "tiny", dtype=DType.F16))
+    read = read_job(resolve_job(request, load_checkpoints(request)))
+    networks = filter(None, (run.network for run in plan_pictures(read, PLACEMENT).runs))
+    denoiser = next(network for network in networks if network.name == "denoiser")
+    copies, counted = WorkingCopies(tmp_path / "copies"), CountedResults()
+
+    def mapped(backend: Keeping, *, loads: bool) -> list[int]:
+        """The bytes of a denoiser that are mapped, and converted; `loads` it first."""
+        compiler = Compiler(backend, backend.probe()[0], copies, counted=counted)
+        if loads:
+            place = WeightPlacement.WORKING_COPY
+            compiler.load(denoiser, _F32, place, lambda _d, _t: None, CancelToken()).close()
+        weights = memory_needs(read, compiler).denoiser
+        return [weights.mapped, weights.converted]
+
+    plain, summing = Keeping(), Summing()
+    _, whole = mapped(plain, loads=False)
+    assert mapped(plain, loads=True) == [whole, whole]
+    assert mapped(summing, loads=False) == [0, whole]
+    assert mapped(summing, loads=True) == [whole, whole]
+    assert mapped(plain, loads=False) == [whole, whole]
