@@ -195,7 +195,9 @@ _ENTRIES = {
     ActionName.COMPARE_START: Entry(
         QT_TRANSLATE_NOOP("Actions", "Compare with the start picture"), "Ctrl+Shift+B"
     ),
-    ActionName.PAINT: Entry(QT_TRANSLATE_NOOP("Actions", "Redraw a part (mask)"), "Ctrl+M"),
+    ActionName.PAINT: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Redraw a part (mask)"), "Ctrl+M", on_mac="Ctrl+Shift+K"
+    ),
     ActionName.BRUSH: Entry(QT_TRANSLATE_NOOP("Actions", "Brush"), "B", on_canvas=True),
     ActionName.ERASER: Entry(QT_TRANSLATE_NOOP("Actions", "Eraser"), "E", on_canvas=True),
     ActionName.LASSO: Entry(QT_TRANSLATE_NOOP("Actions", "Lasso"), "L", on_canvas=True),

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from ui.actions import PAINTING, REUSING, STEERING, ActionName, Actions
+from ui.mac_menus import WindowMenu, edit_entries
 
 _PICTURES = (
     ActionName.GENERATE,
@@ -68,16 +69,22 @@ class MenuBar(QMenuBar):
     def __init__(
         self, actions: Actions, paste: QAction, parent: QWidget, system: str = sys.platform
     ) -> None:
-        """`system` is Python's name of the system."""
+        """`system` is Python's name of the system; its other ones have `paste` among the edits."""
         super().__init__(parent)
         self._actions, self._system = actions, system
         self.files = self._add(self.tr("&File"), _FILES)
         self.edits = self._add(self.tr("&Edit"), _EDITS)
-        self.edits.insertAction(self.edits.actions()[1], paste)
+        is_mac = system == "darwin"
+        pastes = edit_entries(self) if is_mac else [paste]
+        self.edits.insertActions(self.edits.actions()[1], pastes)
         self.view = self._add(self.tr("&View"), _VIEW)
         self.pictures = self._add(self.tr("&Picture"), _PICTURES)
         self.masks = self._add(self.tr("&Mask"), _MASK)
         self.tools = self._add(self.tr("&Tools"), _TOOLS)
+        if is_mac:
+            self.windows = WindowMenu(self)
+            self.files.insertAction(self.files.actions()[-1], self.windows.close_window)
+            self.addMenu(self.windows)
         self.help = self._add(self.tr("&Help"), (ActionName.SHORTCUTS, ActionName.UPDATES))
         actions.leave_to_menus([menu.title() for menu in self.findChildren(QMenu)])
 

@@ -35,7 +35,8 @@ class LorasFound(Message, frozen=True, kw_only=True):
 class LorasListed(Message, frozen=True, kw_only=True):
     """The answer to ListLoras: every file was sent, and these folders were looked through.
 
-    They are those of embeddings, too. `embeddings` are the names of the embeddings that prompts may name, without suffixes.
+    They are those of embeddings, too. `embeddings` are the names of the embeddings that prompts may
+    name, without suffixes.
     """
 
     query: int

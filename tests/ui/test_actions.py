@@ -20,7 +20,7 @@ from ui.places import Place
 OF_MACOS = (
     "Ctrl+H", "Ctrl+Alt+H", "Ctrl+Q", "Ctrl+Shift+Q", "Ctrl+Alt+Shift+Q", "Ctrl+Meta+Q",
     "Ctrl+Meta+F", "Ctrl+Alt+D", "Ctrl+Alt+Esc", "Ctrl+Space", "Ctrl+Tab", "Ctrl+Shift+3",
-    "Ctrl+Shift+4", "Ctrl+Shift+5", "F11",
+    "Ctrl+Shift+4", "Ctrl+Shift+5", "F11", "Ctrl+M", "Ctrl+Alt+M", "Ctrl+W",
 )  # fmt: skip
 
 

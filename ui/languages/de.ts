@@ -5254,6 +5254,29 @@
   </message>
  </context>
  <context>
+  <name>WindowMenu</name>
+  <message>
+   <source>Bring all to front</source>
+   <translation>Alle nach vorne bringen</translation>
+  </message>
+  <message>
+   <source>Close window</source>
+   <translation>Fenster schließen</translation>
+  </message>
+  <message>
+   <source>Minimise</source>
+   <translation>Im Dock ablegen</translation>
+  </message>
+  <message>
+   <source>Window</source>
+   <translation>Fenster</translation>
+  </message>
+  <message>
+   <source>Zoom</source>
+   <translation>Zoomen</translation>
+  </message>
+ </context>
+ <context>
   <name>WordChips</name>
   <message>
    <source>Trigger word {word}</source>
