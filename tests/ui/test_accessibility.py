@@ -6,12 +6,28 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_wheel import DIALOGS
+from ui.files.dialog import FileDialog
+from ui.places import Place
+from ui.theme.theme import Theme
 
 NAME = QAccessible.Text.Name
+# Those that are told of though the focus does not go to them.
+_NAMED = (
+    QAccessible.Role.Button,
+    QAccessible.Role.Dialog,
+    QAccessible.Role.List,
+    QAccessible.Role.ListItem,
+    QAccessible.Role.PageTab,
+    QAccessible.Role.ProgressBar,
+    QAccessible.Role.Table,
+    QAccessible.Role.Tree,
+    QAccessible.Role.TreeItem,
+)
 
 
 def nodes(interface: QAccessibleInterface) -> Iterator[QAccessibleInterface]:
@@ -31,13 +47,12 @@ def unnamed(window: QWidget) -> list[str]:
         state = node.state()
         if state.invisible or node.text(NAME):  # pyright: ignore[reportAttributeAccessIssue]
             continue
-        wants_one = state.focusable or node.role() in (  # pyright: ignore[reportAttributeAccessIssue]
-            QAccessible.Role.Button,
-            QAccessible.Role.ListItem,
-            QAccessible.Role.ProgressBar,
-        )
+        wants_one = state.focusable or node.role() in _NAMED  # pyright: ignore[reportAttributeAccessIssue]
         if wants_one:
-            found.append(f"{node.role()} {type(node.object()).__name__}")
+            holder = node.object()
+            found.append(
+                f"{node.role()} {type(holder).__name__} in {type(holder.parent()).__name__}"
+            )
     return found
 
 
@@ -59,6 +74,25 @@ def test_controls_have_names_beside_pictures_notices_and_a_running_job(make_desk
     desk.session.view.choose(desk.session.output_pictures[0].path)
     desk.wait(desk.window.dock.cancel.isEnabled)
     assert unnamed(desk.window) == []
+
+
+@pytest.mark.parametrize("place", [place for place in Place if place is not Place.CREATE])
+def test_everything_of_a_page_has_a_name(desk: Desk, place: Place) -> None:
+    desk.window.places.open(place)
+    desk.wait(desk.window.places.page.isVisible)
+    QApplication.processEvents()
+    assert unnamed(desk.window) == []
+
+
+# A question for files has its words once it is asked (tests/ui/files/test_dialog.py).
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+@pytest.mark.parametrize("kind", [kind for kind in DIALOGS if kind is not FileDialog])
+def test_everything_of_a_dialog_has_a_name(desk: Desk, theme: Theme, kind: type[QDialog]) -> None:
+    dialog = DIALOGS[kind](desk, theme)
+    dialog.show()
+    QApplication.processEvents()
+    assert unnamed(dialog) == []
+    dialog.close()
 
 
 def tab_order(window: QWidget) -> list[QWidget]:

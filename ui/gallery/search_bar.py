@@ -8,7 +8,15 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QDate, QLocale, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCompleter,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.gallery.habits import GalleryHabits
 from app.gallery.query import GalleryQuery, Order, Rejected, Shape
@@ -46,6 +54,9 @@ class SearchBar(QWidget):
         self.words = _WordsField(habits)
         self._sign = QAction(self)
         self.words.addAction(self._sign, QLineEdit.ActionPosition.LeadingPosition)
+        for button in self.words.findChildren(QToolButton):
+            # To Qt the sign is a button, too.
+            button.setAccessibleName(button.accessibleName() or self.words.accessibleName())
         self.clear = QPushButton(self.tr("Clear"))
         self.clear.setProperty("role", "link")
         self.clear.setToolTip(self.tr("Show all pictures again"))

@@ -2228,6 +2228,13 @@
   </message>
  </context>
  <context>
+  <name>LineField</name>
+  <message>
+   <source>Clear</source>
+   <translation>Leeren</translation>
+  </message>
+ </context>
+ <context>
   <name>LoraCommands</name>
   <message>
    <source>Added to the list: {names}.</source>

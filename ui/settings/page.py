@@ -59,7 +59,7 @@ class SettingsPage(QWidget):
         self.search = LineField(MOST_SEARCHED)
         self.search.setPlaceholderText(self.tr("Search settings"))
         self.search.setAccessibleName(self.tr("Search settings"))
-        self.search.setClearButtonEnabled(False)
+        self.search.setClearButtonEnabled(True)
         self.search.setFixedHeight(CONTROL_HEIGHT)
         self.count = plain_label("", "caption", wrap=True)
         self.navigation = QListWidget()

@@ -1,6 +1,6 @@
 """A line of text that stays quick, whatever is pasted into it."""
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 # As a path may be; a paste of the 32,767 characters that Qt takes would stop the window.
 MOST_CHARACTERS = 4096
@@ -17,3 +17,9 @@ class LineField(QLineEdit):
         """`most` is the number of characters that it has room for."""
         super().__init__(parent)
         self.setMaxLength(most)
+
+    def setClearButtonEnabled(self, enable: bool) -> None:  # noqa: N802 (Qt's name)
+        """Have a button that empties the line; Qt gives it no name for screen readers."""
+        super().setClearButtonEnabled(enable)
+        for button in self.findChildren(QToolButton):
+            button.setAccessibleName(self.tr("Clear"))

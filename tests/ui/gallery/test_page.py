@@ -23,6 +23,7 @@ from engine.metadata.png import insert_text_chunks
 from engine.metadata.upscales import with_upscale
 from tests.ui.conftest import Desk
 from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
+from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
 from ui.files.chooser import FileChooser
 from ui.gallery import tile_store
@@ -152,6 +153,14 @@ def test_the_viewer_fills_the_screen_and_leaves_it(shown: Shown) -> None:
     shown.desk.window.actions_by_name[ActionName.FULL_SCREEN].trigger()
     assert not shown.page.viewer.isFullScreen()
     assert shown.page.viewer.window() is shown.desk.window
+
+
+@pytest.mark.parametrize("key", [KEY.Key_Space, KEY.Key_C])
+def test_everything_in_the_viewer_and_in_a_comparison_has_a_name(shown: Shown, key: Qt.Key) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, key)
+    shown.desk.wait(lambda: not shown.grid.isVisible())
+    assert unnamed(shown.desk.window) == []
 
 
 def test_compared_pictures_move_together_and_differ_in_prompt_and_seed(shown: Shown) -> None:
