@@ -34,7 +34,7 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     our_pixels,
     their_pixels,
 )
-from tests.oracle.flow_pictures import asked  # noqa: E402
+from tests.oracle.flow_pictures import asked, check_second_pass  # noqa: E402
 from tests.oracle.flux2_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
@@ -42,6 +42,7 @@ backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 PROMPT = "a red horse, (blue house:1.3) by the sea; \u4e00\u53ea\u732b"
 # Seven steps do not divide a thousand levels; the sides are not equal.
 OURS, THEIRS = asked(steps=7, guidance=1.0, size=(96, 64), prompt=PROMPT)
+FEW = asked(steps=4, guidance=1.0, size=(96, 64), prompt=PROMPT)
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +153,23 @@ def test_inpainting_equals_diffusers(klein: Path, tmp_path: Path, strength: floa
     expected = their_pixels(pipe, **THEIRS, **pair, strength=strength)
     made = our_pixels(klein, **OURS, inputs=(init, hidden, shown), strength=strength)
     check(made, expected)
+
+
+class Redrawing(diffusers.Flux2KleinInpaintPipeline):
+    """The pipeline without a mask, and without the picture that it redraws as a reference."""
+
+    def __call__(self, image, **options):
+        white = Image.new("L", image.size, 255)
+        return super().__call__(image=image, mask_image=white, **options)
+
+    def prepare_image_latents(self, images, *arguments, **options):
+        latents, places = super().prepare_image_latents(images, *arguments, **options)
+        return latents[:, :0], places[:, :0]
+
+
+def test_a_second_pass_equals_redrawing_the_enlarged_picture_by_diffusers(klein: Path) -> None:
+    first, again = opened(diffusers.Flux2KleinPipeline, klein), opened(Redrawing, klein)
+    check_second_pass(first, again, klein, FEW)
 
 
 def test_keys_of_the_original_layout_become_diffusers(tmp_path: Path) -> None:
