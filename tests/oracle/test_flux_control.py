@@ -23,7 +23,7 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
-from tests.oracle.flow_pictures import asked, write_map  # noqa: E402
+from tests.oracle.flow_pictures import asked, pair, write_map, write_masked  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
@@ -82,8 +82,37 @@ def test_a_second_pass_follows_the_map_at_its_size(depth: Path, layer: ControlLa
     check(our_pixels(depth, **OURS, controls=(layer,), second_passes=(wanted,)), expected)
 
 
-def test_true_guidance_goes_with_the_map(depth: Path, layer: ControlLayer) -> None:
+@pytest.mark.parametrize("strength", [0.6, 1.0])
+def test_inpainting_by_a_map_equals_diffusers(
+    depth: Path, layer: ControlLayer, tmp_path: Path, strength: float
+) -> None:
+    inputs = write_masked(tmp_path)
+    pipe = opened(diffusers.FluxControlInpaintPipeline, depth)
+    given = {**pair(inputs), "control_image": Image.open(layer.image), "strength": strength}
+    expected = their_pixels(pipe, **THEIRS, **given)
+    made = our_pixels(depth, **OURS, controls=(layer,), inputs=inputs, strength=strength)
+    check(made, expected)
+
+
+def guided(pipe, scale: float, negative: str):
+    """The pipeline with true guidance, by the equation of `FluxControlNetPipeline`."""
+    states, pooled, _ = pipe.encode_prompt(negative, None)
+    unwanted = {"encoder_hidden_states": states, "pooled_projections": pooled}
+    forward = pipe.transformer.forward
+
+    def predict(**given):
+        wanted, other = (forward(**{**given, **text})[0] for text in ({}, unwanted))
+        return (other + scale * (wanted - other),)
+
+    pipe.transformer.forward = predict
+    return pipe
+
+
+def test_true_guidance_with_a_map_equals_diffusers(depth: Path, layer: ControlLayer) -> None:
+    pipe = guided(opened(diffusers.FluxControlPipeline, depth), 2.5, "a blur")
+    expected = their_pixels(pipe, **THEIRS, control_image=Image.open(layer.image))
     options = GuidanceOptions(true_cfg=2.5)
     given = {**OURS, "controls": (layer,), "negative_prompt": "a blur"}
-    guided = our_pixels(depth, **given, guidance_options=options)
-    assert psnr(guided, our_pixels(depth, **given)) < 45
+    made = our_pixels(depth, **given, guidance_options=options)
+    check(made, expected)
+    assert psnr(made, our_pixels(depth, **given)) < 45

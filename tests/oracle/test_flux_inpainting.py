@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
@@ -14,19 +13,16 @@ diffusers = pytest.importorskip("diffusers")
 
 from engine.api.masks import MaskedContent, MaskOptions  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
-from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
     check,
     opened,
     our_pixels,
     their_pixels,
-    write_init,
 )
-from tests.oracle.flow_pictures import asked  # noqa: E402
+from tests.oracle.flow_pictures import asked, check_inpainting, pair, write_masked  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
-from tests.tiny_checkpoint import SIDE  # noqa: E402
 
 OURS, THEIRS = asked(steps=7, guidance=3.5)
 
@@ -38,30 +34,13 @@ def dev(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory) -> tuple[InputImage, InputImage]:
-    """A picture of soft colours, and a mask with a hole whose edges lie anywhere."""
-    folder = tmp_path_factory.mktemp("pictures")
-    write_init(folder / "init.png")
-    levels = np.zeros((SIDE, SIDE), np.uint8)
-    levels[13:41, 21:55] = 255
-    levels[20:24, 30:33] = 90
-    Image.fromarray(levels).save(folder / "mask.png")
-    return (
-        InputImage(role=InputRole.INIT, path=str(folder / "init.png")),
-        InputImage(role=InputRole.MASK, path=str(folder / "mask.png")),
-    )
-
-
-def pair(inputs: tuple[InputImage, InputImage]) -> dict[str, Image.Image]:
-    return {"image": Image.open(inputs[0].path), "mask_image": Image.open(inputs[1].path)}
+    return write_masked(tmp_path_factory.mktemp("pictures"))
 
 
 @pytest.mark.parametrize("strength", [0.6, 1.0])
 def test_inpainting_by_dev_equals_diffusers(dev: Path, inputs, strength: float) -> None:
     pipe = opened(diffusers.FluxInpaintPipeline, dev)
-    expected = their_pixels(pipe, **THEIRS, **pair(inputs), strength=strength)
-    made = our_pixels(dev, **OURS, inputs=inputs, strength=strength)
-    check(made, expected)
-    assert psnr(made, our_pixels(dev, **OURS, inputs=inputs[:1], strength=strength)) < 40
+    check_inpainting(pipe, dev, inputs, (OURS, THEIRS), strength)
 
 
 def test_inpainting_by_schnell_equals_diffusers(inputs, tmp_path: Path) -> None:
@@ -105,10 +84,7 @@ def fill(tmp_path_factory) -> Path:
 def test_filling_equals_diffusers(fill: Path, inputs, strength: float) -> None:
     assert identify(fill).variant == "fill"
     pipe = opened(diffusers.FluxFillPipeline, fill)
-    expected = their_pixels(pipe, **THEIRS, **pair(inputs), strength=strength)
-    made = our_pixels(fill, **OURS, inputs=inputs, strength=strength)
-    check(made, expected)
-    assert psnr(made, our_pixels(fill, **OURS, inputs=inputs[:1], strength=strength)) < 40
+    check_inpainting(pipe, fill, inputs, (OURS, THEIRS), strength)
 
 
 def test_filling_starts_from_noise_with_a_guidance_of_30(fill: Path, inputs) -> None:

@@ -12,17 +12,22 @@ pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
+from diffusers.pipelines.flux import pipeline_flux_kontext_inpaint  # noqa: E402
+
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
+from engine.families.flux import reference_sizes  # noqa: E402
 from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
-from tests.oracle.flow_pictures import asked  # noqa: E402
+from tests.oracle.flow_pictures import asked, pair, write_masked  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.tiny_checkpoint import SIDE  # noqa: E402
 
 OURS, THEIRS = asked(steps=3, guidance=2.5, size=(96, 64))
 # Without an area the pipeline makes a megapixel of any size.
 THEIRS["max_area"] = 96 * 64
+OURS_REDRAWN, THEIRS_REDRAWN = asked(steps=4, guidance=2.5)
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +78,33 @@ def test_a_second_reference_lies_below_the_first(kontext: Path, tmp_path: Path) 
     ours = our_pixels(kontext, **OURS, inputs=references)
     check(ours, expected)
     assert psnr(ours, our_pixels(kontext, **OURS, inputs=references[:1])) < 45
+
+
+@pytest.fixture
+def small_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    """References of the picture's own size, on both sides, instead of a megapixel's."""
+    monkeypatch.setattr(reference_sizes, "_EVERY", ((SIDE, SIDE),))
+    monkeypatch.setattr(
+        pipeline_flux_kontext_inpaint, "PREFERRED_KONTEXT_RESOLUTIONS", [(SIDE, SIDE)]
+    )
+
+
+@pytest.mark.usefixtures("small_references")
+@pytest.mark.parametrize(
+    ("strength", "paints_all"),
+    [(0.6, True), (0.6, False), (1.0, False)],
+    ids=["redraw", "inpaint", "inpaint in full"],
+)
+def test_redrawing_a_shown_picture_equals_diffusers(
+    kontext: Path, tmp_path: Path, strength: float, paints_all: bool
+) -> None:
+    """diffusers' only pipeline that redraws is for inpainting, and shows the picture itself."""
+    init, mask = write_masked(tmp_path)
+    if paints_all:
+        Image.new("L", (SIDE, SIDE), 255).save(mask.path)
+    pipe = opened(diffusers.FluxKontextInpaintPipeline, kontext)
+    theirs = {**THEIRS_REDRAWN, **pair((init, mask)), "max_area": SIDE * SIDE}
+    expected = their_pixels(pipe, **theirs, strength=strength)
+    shown = InputImage(role=InputRole.REFERENCE, path=init.path)
+    inputs = (init, shown) if paints_all else (init, mask, shown)
+    check(our_pixels(kontext, **OURS_REDRAWN, inputs=inputs, strength=strength), expected)

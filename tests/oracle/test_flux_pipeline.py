@@ -5,7 +5,6 @@
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("torch")
@@ -13,7 +12,6 @@ diffusers = pytest.importorskip("diffusers")
 
 from backends.base import Array  # noqa: E402
 from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
-from engine.api.second_passes import SecondPass  # noqa: E402
 from engine.api.values import InputRole  # noqa: E402
 from engine.families import identify  # noqa: E402
 from tests.oracle.diffusers_pictures import (  # noqa: E402
@@ -23,7 +21,7 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
     their_pixels,
     write_init,
 )
-from tests.oracle.flow_pictures import asked, check_redrawing  # noqa: E402
+from tests.oracle.flow_pictures import asked, check_redrawing, check_second_pass  # noqa: E402
 from tests.oracle.flux_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
 
@@ -98,13 +96,5 @@ def test_redrawing_by_schnell_equals_diffusers(schnell: Path, tmp_path: Path) ->
 
 
 def test_a_second_pass_equals_redrawing_the_enlarged_picture_by_diffusers(dev: Path) -> None:
-    first, again = (
-        opened(kind, dev) for kind in (diffusers.FluxPipeline, diffusers.FluxImg2ImgPipeline)
-    )
-    enlarged = Image.fromarray(their_pixels(first, **THEIRS)).resize(
-        (144, 96), Image.Resampling.LANCZOS
-    )
-    size = {"width": 144, "height": 96}
-    expected = their_pixels(again, **{**THEIRS, **size}, image=enlarged, strength=0.6)
-    wanted = SecondPass(scale=1.5, upscaler="lanczos", strength=0.6)
-    check(our_pixels(dev, **OURS, second_passes=(wanted,)), expected)
+    first, again = opened(diffusers.FluxPipeline, dev), opened(diffusers.FluxImg2ImgPipeline, dev)
+    check_second_pass(first, again, dev, (OURS, THEIRS))

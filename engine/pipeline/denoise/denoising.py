@@ -103,6 +103,9 @@ class Denoising:
         self.terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
         self._model = checkpoint.architecture.denoiser
         self._concat = features.concat_channels
+        # diffusers' pipelines for these denoisers take the mean of what the VAE encoded.
+        edits = self._concat is ConcatChannels.PICTURE
+        self._by_mean = edits or checkpoint.architecture.reference_size is not None
         self._plan = plan_sampling(request, self._noise_model, redraws=redraws)
         self.redraws, self._masks = redraws, masks
         form = checkpoint.latent
@@ -132,20 +135,21 @@ class Denoising:
         """Return the start of one picture, with noise for the steps from `first` to `end`."""
         plan, latent, drawn = self._plan, None, canvas.drawn
         samples = request.convention.samples_encoded
-        # diffusers draws for the map before all else.
+        # diffusers draws for the map before all else but the kept part, which it does not use.
         shown_map = canvas.map and canvas.map.mean
         if shown_map is not None and canvas.map is not None and samples:
+            drawn += canvas.mask is not None
             shown_map, drawn = self._sampled(canvas.map, request, drawn)
         # A refiner may need the latent of a picture that the base does not.
         init = canvas.init if self.encodes_init else None
         if init is not None:
             latent = init.mean
             samples = samples and init.deviation is not None
-            if samples and self._concat is not ConcatChannels.PICTURE:
+            if samples and not self._by_mean:
                 latent, drawn = self._sampled(init, request, drawn)
         noise = self._noise(request, drawn)
         hidden = shown_map if canvas.hidden is None else canvas.hidden.mean
-        if canvas.mask is not None and samples:
+        if canvas.mask is not None and canvas.map is None and samples:
             # diffusers draws this noise even where the denoiser has no input for the picture.
             drawn_next = noise.next()
             if canvas.hidden is not None and canvas.hidden.deviation is not None:
