@@ -51,8 +51,11 @@ from engine.metadata.readers.controls import (
 from engine.metadata.readers.imported import plain
 from engine.metadata.readers.named_files import file_name
 
+# The node for alimama's networks, which paint a masked part of a picture.
+_PAINTING = "ControlNetInpaintingAliMamaApply"
 _APPLYING = frozenset(
     {
+        _PAINTING,
         "ControlNetApply",
         "ControlNetApplyAdvanced",
         "ControlNetApplySD3",
@@ -163,7 +166,7 @@ def _layer(graph: Graph, node: Node, found: GraphControls) -> ControlLayer:
         preprocessor=_preprocessor(graph, node, found),
         weight=within_bounds(ControlLayer, "weight", graph.value(node, "strength"), 1.0),
         range=span_of(graph.value(node, "start_percent"), graph.value(node, "end_percent")),
-        kind=kind,
+        kind=ControlKind.INPAINT if node.kind == _PAINTING else kind,
     )
 
 

@@ -80,6 +80,7 @@ CONTROLS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ControlNetApply": ("strength",),
         "ControlNetApplyAdvanced": ("strength", "start_percent", "end_percent"),
         "ControlNetApplySD3": ("strength", "start_percent", "end_percent"),
+        "ControlNetInpaintingAliMamaApply": ("strength", "start_percent", "end_percent"),
         "SetUnionControlNetType": ("type",),
         "SaveImage": ("filename_prefix",),
         "LoadImage": ("image", "upload"),

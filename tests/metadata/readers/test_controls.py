@@ -318,6 +318,39 @@ def test_layers_of_a_graph_come_in_the_order_of_their_use() -> None:
     assert found.unmapped == ()
 
 
+def test_alimamas_node_paints_a_part_of_its_picture() -> None:
+    graph = _graph(
+        n10=_node(
+            "ControlNetInpaintingAliMamaApply",
+            positive=["2", 0],
+            negative=["3", 0],
+            control_net=["11", 0],
+            vae=["1", 2],
+            image=["12", 0],
+            mask=["12", 1],
+            strength=0.9,
+            start_percent=0.1,
+            end_percent=0.7,
+        ),
+        n11=_node("ControlNetLoader", control_net_name="beta.safetensors"),
+        n12=_node("LoadImage", image="cat.png"),
+        n5=_sampler(["10", 0], ["10", 1], ["1", 0]),
+    )
+    found = import_graph(graph)
+    assert found is not None
+    assert found.request.controls == (
+        ControlLayer(
+            image="",
+            network="beta.safetensors",
+            weight=0.9,
+            range=(0.1, 0.7),
+            kind=ControlKind.INPAINT,
+        ),
+    )
+    assert (found.request.prompt, found.request.negative_prompt) == ("a house", "fog")
+    assert found.unmapped == ()
+
+
 def test_an_adapter_of_a_graph_is_an_image_prompt() -> None:
     graph = _graph(
         n30=_node("IPAdapterModelLoader", ipadapter_file="ip-adapter-plus_sd15.safetensors"),
