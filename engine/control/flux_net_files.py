@@ -1,4 +1,4 @@
-"""ControlNets of Flux.1 in files: diffusers' names (InstantX, Shakker Labs), and XLabs'.
+"""ControlNets of Flux.1 in files: diffusers' names (InstantX, Shakker Labs, alimama), and XLabs'.
 
 XLabs' code is `src/flux/controlnet.py` of x-flux; ComfyUI reads both (`comfy/controlnet.py`,
 `load_controlnet_flux_instantx` and `load_controlnet_flux_xlabs_mistoline`).
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backends.base import DType, OperatorSet, Precision
+from engine.api.preprocessors import ControlKind
 from engine.api.sentences import sentence
 from engine.checkpoints.index import TensorIndex
 from engine.control.guesses import kind_by_name
@@ -18,6 +19,7 @@ from engine.families.shared.flux.keys import FLUX_KEYS, JOINED, LAYERS, MODULES,
 from engine.families.shared.keys.layout import KeyLayout, NetworkKeys
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.keys.shapes import Shapes, check_divides
+from engine.graphs.flux import PATCH
 from engine.graphs.flux_control import FluxControlConfig, flux_control, map_tokens
 from engine.graphs.operators import GraphBuilder
 from engine.weights.sources import Weight
@@ -73,8 +75,15 @@ def read_flux_net(index: TensorIndex, path: Path) -> ControlNetwork | None:
         index.digest,
         weights,
         config,
-        kind=None if config.modes else kind_by_name(path),
+        kind=_kind(config, path),
     )
+
+
+def _kind(config: FluxControlConfig, path: Path) -> ControlKind | None:
+    """Return the kind of a network's maps, as far as tensors or names tell it."""
+    if config.modes:
+        return None
+    return ControlKind.INPAINT if config.sees_mask else kind_by_name(path)
 
 
 def _hint_name(match: re.Match[str]) -> str:
@@ -91,9 +100,12 @@ def _config(weights: Mapping[str, Weight], path: Path) -> FluxControlConfig:
     check_divides(path, width, head, "numbers of a head")
     check_divides(path, head, 32, "numbers of the coordinates")
     given = shapes.of("controlnet_x_embedder.weight", 2)[1]
-    if given != channels:
-        raise damaged(path, sentence("it takes {count} numbers of a map", count=given))
     mode, embedded = "controlnet_mode_embedder.weight", "time_text_embed"
+    embeds_pixels = "input_hint_block.conv_in.weight" in shapes
+    # The mask has a number for each cell of a token.
+    sees_mask = given == channels + PATCH**2 and mode not in shapes and not embeds_pixels
+    if given != channels and not sees_mask:
+        raise damaged(path, sentence("it takes {count} numbers of a map", count=given))
     return FluxControlConfig(
         in_channels=channels,
         out_channels=channels,
@@ -107,7 +119,8 @@ def _config(weights: Mapping[str, Weight], path: Path) -> FluxControlConfig:
         pooled_width=shapes.of(f"{embedded}.text_embedder.linear_1.weight", 2)[1],
         takes_guidance=f"{embedded}.guidance_embedder.linear_1.weight" in shapes,
         modes=shapes.of(mode, 2)[0] if mode in shapes else 0,
-        embeds_pixels="input_hint_block.conv_in.weight" in shapes,
+        embeds_pixels=embeds_pixels,
+        sees_mask=sees_mask,
     )
 
 

@@ -30,7 +30,8 @@ from engine.weights.weight_set import WeightSet
 class FluxNetModel(TokenNet):
     """The networks of a ControlNet of Flux.1 for one checkpoint.
 
-    The VAE encodes its maps, unless the network embeds pixels itself.
+    The VAE encodes its maps, unless the network embeds pixels itself. Networks for inpainting run
+    as in ComfyUI and in alimama's own pipeline (`pipeline_flux_controlnet_inpaint.py`).
     """
 
     config: FluxControlConfig
@@ -83,8 +84,11 @@ class FluxNetModel(TokenNet):
 
     @property
     def draws_latent(self) -> bool:
-        """True: diffusers draws the latent of a map, if it has a deviation."""
-        return True
+        """True: diffusers draws the latent of a map, if it has a deviation.
+
+        For inpainting alimama's pipeline draws it from no seed, so that the mean is as good.
+        """
+        return not self.config.sees_mask
 
     def size_inputs(self, height: int, width: int) -> dict[str, Array]:
         """Return the turns of the tokens of what the denoiser sees, of a size in pixels."""
@@ -102,8 +106,11 @@ class FluxNetModel(TokenNet):
         return {"kind": np.eye(modes, dtype=np.float32)[number : number + 1]}
 
     def sees_prompt_alone(self, rules: ControlRules) -> bool:
-        """Tell whether the network sees the prompt alone, also for the negative one's residuals."""
-        return rules.flux_follows_prompt_alone
+        """Tell whether the network sees the prompt alone, also for the negative one's residuals.
+
+        A network for inpainting sees both, as in all its pipelines.
+        """
+        return rules.flux_follows_prompt_alone and not self.config.sees_mask
 
 
 def _sizes(config: FluxConfig) -> tuple[object, ...]:

@@ -78,7 +78,7 @@ class LlliteSizes:
 
 @dataclass(frozen=True, slots=True)
 class Sd3NetSizes:
-    """The sizes of a ControlNet of SD 3, and the kind of its maps where the file states it."""
+    """The sizes of a ControlNet of SD 3, and the kind of its maps where its tensors state it."""
 
     config: Sd3ControlConfig
     kind: ControlKind | None = None
@@ -128,6 +128,22 @@ class ControlNetwork:
         union = sizes.config.union if isinstance(sizes, ControlNetSizes) else None
         known = UNION_KINDS.items() if union else ()
         return tuple(kind for kind, number in known if union and number < union.kinds)
+
+    @property
+    def sees_mask(self) -> bool:
+        """True if it sees a mask of the cells that are kept, beside the latent of a picture."""
+        match self.sizes:
+            case (FluxControlConfig() as config) | Sd3NetSizes(config=config):
+                return config.sees_mask
+            case _:
+                return False
+
+    @property
+    def stated_kind(self) -> ControlKind | None:
+        """The kind of its maps that tensors state; None where only names may tell it."""
+        if isinstance(self.sizes, Sd3NetSizes):
+            return self.sizes.kind
+        return ControlKind.INPAINT if self.sees_mask else None
 
     @property
     def joins_maps(self) -> bool:

@@ -89,7 +89,7 @@ def read_sd3_net(index: TensorIndex, path: Path) -> ControlNetwork | None:
     """Read a ControlNet of SD 3 or 3.5; None for other files.
 
     Raises EngineError where tensors are missing or contradict each other, and for a network that
-    takes more than a map.
+    takes more than a map and its mask.
     """
     tensors = {name.removeprefix(_PREFIX): tensor for name, tensor in index.tensors.items()}
     if not all(name in tensors for name in _SIGNS):
@@ -101,14 +101,15 @@ def read_sd3_net(index: TensorIndex, path: Path) -> ControlNetwork | None:
     }
     config = _config(weights, index.path)
     _require_weights(config, weights)
+    sizes = Sd3NetSizes(config, ControlKind.INPAINT if config.sees_mask else stated)
     return ControlNetwork(
         path,
         ControlForm.CONTROL_NET,
         _FAMILY,
         index.digest,
         weights,
-        Sd3NetSizes(config, stated),
-        kind=stated or kind_by_name(path),
+        sizes,
+        kind=sizes.kind or kind_by_name(path),
     )
 
 
@@ -152,9 +153,10 @@ def _stated_kind(number: FileSlice | None) -> ControlKind | None:
 def _config(weights: Mapping[str, Weight], path: Path) -> Sd3ControlConfig:
     """Read the sizes. Raises EngineError: CHECKPOINT_CORRUPT for inconsistent shapes."""
     shapes = Shapes(weights, path)
-    width, channels, *side = shapes.of(f"{_SHOWN}.weight", 4)
+    width, shown, *side = shapes.of(f"{_SHOWN}.weight", 4)
     joint, borrows = _READS_TEXT in shapes, _PLACES not in shapes
-    if not borrows and shapes.of("pos_embed.proj.weight", 4)[1] != channels:
+    channels = shown if borrows else shapes.of("pos_embed.proj.weight", 4)[1]
+    if shown - channels not in (0, 1):
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
             sentence("{path} is a ControlNet of a kind that is not run.", path=path.name),
@@ -180,6 +182,7 @@ def _config(weights: Mapping[str, Weight], path: Path) -> Sd3ControlConfig:
         joint=joint,
         ignores_pooled=joint,
         borrows_tokens=borrows,
+        sees_mask=shown > channels,
     )
 
 

@@ -1,8 +1,11 @@
 """ControlNets of Stable Diffusion 3 and 3.5 for a checkpoint: their networks, and tools' rules.
 
-InstantX' see latents of maps without the shift of their format, in all tools. Stability AI's
-networks for SD 3.5 large differ by tool: sd3.5 (`sd3_infer.py`), ComfyUI (`load_controlnet_sd35`
-and `dit_embedder.py`) and diffusers (`pipeline_stable_diffusion_3_controlnet.py`).
+InstantX' see latents of maps without the shift of their format, in all tools. alimama's for
+inpainting see it with the shift in their own pipeline, which is diffusers'
+(`pipeline_stable_diffusion_3_controlnet_inpainting.py`), and without in ComfyUI
+(`load_controlnet_mmdit`). Stability AI's networks for SD 3.5 large differ by tool: sd3.5
+(`sd3_infer.py`), ComfyUI (`load_controlnet_sd35` and `dit_embedder.py`) and diffusers
+(`pipeline_stable_diffusion_3_controlnet.py`).
 """
 
 from collections.abc import Sequence
@@ -104,8 +107,12 @@ class Sd3NetModel(TokenNet):
         return TokenNet.shown(self, maps, kinds)
 
     def encoded(self, latent: EncodedImage) -> EncodedImage:
-        """Return the latent of a map, without the format's shift for a joint network."""
-        if not self.config.ignores_pooled:
+        """Return the latent of a map, without the format's shift for a joint network.
+
+        Networks for inpainting see it without the shift in ComfyUI alone.
+        """
+        shifted = self.config.sees_mask and self.tool is not ConventionName.COMFY
+        if shifted or not self.config.ignores_pooled:
             return latent
         form = replace(self.checkpoint.latent, shift=0.0)
         return replace(latent, mean=form.scaled(latent.unscaled))

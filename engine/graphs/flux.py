@@ -196,17 +196,19 @@ class FluxBlocks(ABC):
         """Emit `count` vectors that modulate a layer: [contexts or 1, 1, width] each."""
 
     def patches(
-        self, sample: Value, context: Value, layer: str = "x_embedder"
+        self, sample: Value, context: Value, layer: str = "x_embedder", *, masks: int = 0
     ) -> tuple[Value, Value]:
         """Return the height and width of the latent in tokens, and its tokens for each context.
 
         The tokens are [contexts, patches, width]. A token's linear layer is a convolution whose
-        windows touch, of the same numbers in the same order.
+        windows touch, of the same numbers in the same order. `masks` is the number of channels that
+        `sample` has beside those of a latent.
         """
         g, config = self.g, self.config
         width, kernel = config.width, (self.patch, self.patch)
-        shape = (width, config.in_channels // self.patch**2, *kernel)
-        stored = (width, config.in_channels)
+        numbers = config.in_channels + masks * self.patch**2
+        shape = (width, numbers // self.patch**2, *kernel)
+        stored = (width, numbers)
         x = g.cast_to_element(sample)
         window = {"kernel_shape": kernel, "strides": kernel, "pads": (0, 0, 0, 0)}
         cut = g.op(

@@ -2,8 +2,10 @@
 
 A ControlNet has some of the transformer's first double and single blocks. To the tokens of the
 latent it adds those of a map, which is the latent of a map (InstantX, Shakker Labs) or what layers
-of its own make of the map's pixels (XLabs). What each block makes of the picture's tokens leaves it
-through a linear layer, as a residual for one or more of the transformer's blocks.
+of its own make of the map's pixels (XLabs). A network for inpainting sees the latent of the picture
+that is kept, and a mask beside it (alimama's `controlnet_flux.py`). What each block makes of the
+picture's tokens leaves it through a linear layer, as a residual for one or more of the
+transformer's blocks.
 """
 
 from dataclasses import dataclass
@@ -25,11 +27,13 @@ class FluxControlConfig(FluxConfig):
 
     `modes` is the number of kinds of maps that a union is told apart, 0 for other networks.
     `embeds_pixels`: it has layers of its own for the map's pixels, and its residuals go to the
-    transformer's blocks in turn (XLabs).
+    transformer's blocks in turn (XLabs). `sees_mask`: its map has a channel more than a latent, 1
+    in the cells that are kept and 0 in those that are painted (alimama).
     """
 
     modes: int = 0
     embeds_pixels: bool = False
+    sees_mask: bool = False
 
     @property
     def form(self) -> TokenResidualForm:
@@ -64,17 +68,18 @@ def flux_control(g: GraphBuilder, config: FluxControlConfig) -> None:
     """Emit one evaluation of a ControlNet.
 
     Inputs: those of `engine.graphs.flux.flux`; map_embedding float32 [1, in_channels / 4, height,
-    width], the scaled latent of a map or what `map_tokens` makes of it. A union has an input kind
-    float32 [1, modes], 1 at the kind of the map and else 0. The other inputs and the outputs are
-    those of `TokenResidualWriter`.
+    width], the scaled latent of a map or what `map_tokens` makes of it, with one channel more where
+    it `sees_mask`. A union has an input kind float32 [1, modes], 1 at the kind of the map and else
+    0. The other inputs and the outputs are those of `TokenResidualWriter`.
     """
     channels, cells = config.in_channels // PATCH**2, ("height", "width")
     sample = g.input("sample", DType.F32, ("batch", channels, *cells))
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
     writer = EmbeddedBlocks(g, config, context, words=1 if config.modes else 0)
-    shown = g.input("map_embedding", DType.F32, (1, channels, *cells))
+    masks = int(config.sees_mask)
+    shown = g.input("map_embedding", DType.F32, (1, channels + masks, *cells))
     grid, image = writer.patches(sample, context)
-    given = writer.patches(shown, shown, "controlnet_x_embedder")[1]
+    given = writer.patches(shown, shown, "controlnet_x_embedder", masks=masks)[1]
     image = g.op("Add", image, given)
     widths = config.context_width, config.width
     text = g.linear(g.cast_to_element(context), "context_embedder", widths)

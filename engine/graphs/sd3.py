@@ -112,10 +112,14 @@ class Sd3Blocks:
         batch, contexts = (g.op("Shape", x, start=0, end=1) for x in (sample, of_contexts))
         return grid, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
 
-    def cut(self, latent: Value, layer: str) -> tuple[Value, Value]:
-        """Emit the tokens of a latent, without places; return them after its size in tokens."""
+    def cut(self, latent: Value, layer: str, *, masks: int = 0) -> tuple[Value, Value]:
+        """Emit the tokens of a latent, without places; return them after its size in tokens.
+
+        `masks` is the number of channels that it has beside those of a latent.
+        """
         g, config = self.g, self.config
-        x, channels = g.from_planes(g.cast_to_element(latent)), (config.channels, config.width)
+        x = g.from_planes(g.cast_to_element(latent))
+        channels = config.channels + masks, config.width
         cut = g.conv(x, layer, channels, kernel=PATCH, stride=PATCH, pads=(0, 0, 0, 0))
         cut = g.to_planes(cut)
         grid = g.op("Shape", cut, start=2, end=4)

@@ -9,12 +9,13 @@ import pytest
 from PIL import Image
 
 from app.cli import run
-from backends.base import Precision
+from backends.base import Array, Precision
 from backends.cpu import CpuBackend
-from engine.api.control import ControlLayer
+from engine.api.control import ControlLayer, ControlResize
+from engine.api.conventions import CONVENTIONS
 from engine.api.features import OptionalSetting
 from engine.api.preprocessors import ControlKind
-from engine.api.values import ErrorCode
+from engine.api.values import ConventionName, ErrorCode
 from engine.control.flux_nets import FluxNetModel
 from engine.control.model import control_model
 from engine.control.network import ControlForm
@@ -23,8 +24,12 @@ from engine.errors import EngineError
 from engine.families import identify
 from engine.graphs.control_residuals import TokenResidualForm
 from engine.graphs.flux_control import FluxControlConfig
+from engine.jobs.checkpoint_loading import load_checkpoints
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
+from tests.control.painting import check_painting
 from tests.families.flux import files
 from tests.families.flux.files import FluxSizes
 from tests.families.flux.test_pictures import CLIP, CONTEXT, picture, write_checkpoint
@@ -35,6 +40,7 @@ from tests.pipeline.test_autoencoding import Small
 
 # The last convolution of XLabs' layers for maps; between two is an activation.
 _LAST = 14
+SIZES = FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 0)
 
 
 def xlabs(sizes: FluxSizes) -> Listing:
@@ -55,6 +61,18 @@ def xlabs(sizes: FluxSizes) -> Listing:
     return {**blocks, **hints, **outs, **affine("pos_embed_input", sizes.width, sizes.channels)}
 
 
+def painting(sizes: FluxSizes, cells: int = 4) -> Listing:
+    """A network for inpainting; a token of its map has so many numbers of a mask."""
+    blocks = {name: shape for name, shape in xlabs(sizes).items() if "hint" not in name}
+    return blocks | affine("pos_embed_input", sizes.width, sizes.channels + cells)
+
+
+def showing(listing: Listing) -> dict[str, Array]:
+    """Numbers of a network whose residuals show: drawn weights are too small for 8 bits."""
+    arrays = files.drawn(listing)
+    return arrays | {name: 40 * array for name, array in arrays.items() if "net_blocks" in name}
+
+
 @pytest.fixture(scope="module")
 def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("flux") / "flux1-dev.safetensors")
@@ -62,12 +80,16 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    sizes = FluxSizes(64, 32, 256, CONTEXT, CLIP, 1, 0)
     path = tmp_path_factory.mktemp("nets") / "flux-depth-controlnet-v3.safetensors"
-    arrays = files.drawn(xlabs(sizes))
-    # Drawn weights are too small to show in 8 bits.
-    arrays |= {name: 40 * array for name, array in arrays.items() if "controlnet_blocks" in name}
-    write_arrays(path, arrays)
+    write_arrays(path, showing(xlabs(SIZES)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def painter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network for inpainting under a name that tells another kind."""
+    path = tmp_path_factory.mktemp("painter") / "flux-depth-controlnet-v3.safetensors"
+    write_arrays(path, showing(painting(SIZES)))
     return path
 
 
@@ -91,6 +113,87 @@ def test_a_network_of_xlabs_is_read_with_joined_layers_cut(net: Path) -> None:
     assert "input_hint_block.conv_out.weight" in found.weights
     key = as_source(found.weights["transformer_blocks.0.attn.to_k.weight"])
     assert key.shape == (64, 64)
+
+
+def test_a_network_with_a_mask_among_its_numbers_paints_a_part(
+    painter: Path, net: Path, tmp_path: Path
+) -> None:
+    found = read_control_network(painter)
+    assert found.sees_mask
+    assert (found.kind, found.stated_kind) == (ControlKind.INPAINT, ControlKind.INPAINT)
+    other = read_control_network(net)
+    assert (other.sees_mask, other.stated_kind) == (False, None)
+    pixels, kinds = xlabs(SIZES), {"controlnet_mode_embedder.weight": (5, SIZES.width)}
+    wide = affine("pos_embed_input", SIZES.width, SIZES.channels + 4)
+    for listing in (painting(SIZES, 8), pixels | wide, painting(SIZES) | kinds):
+        write_arrays(tmp_path / "net.safetensors", files.drawn(listing))
+        with pytest.raises(EngineError, match="numbers of a map"):
+            read_control_network(tmp_path / "net.safetensors")
+
+
+def test_a_network_for_inpainting_sees_both_prompts_and_a_mean(
+    painter: Path, net: Path, dev: Path
+) -> None:
+    checkpoint = identify(dev)
+    alone = {
+        (path == painter, tool): control_model(read_control_network(path), checkpoint, tool)
+        for path in (painter, net)
+        for tool in ConventionName
+    }
+    seen = {
+        key: model.sees_prompt_alone(CONVENTIONS[key[1]].control) for key, model in alone.items()
+    }
+    assert {key for key, only in seen.items() if only} == {(False, ConventionName.DIFFUSERS)}
+    assert {paints for (paints, _), model in alone.items() if model.draws_latent} == {False}
+
+
+def test_a_painted_part_and_what_is_kept_act_on_the_picture(
+    painter: Path, dev: Path, shown: Path
+) -> None:
+    check_painting(picture, dev, painter, shown)
+
+
+def test_a_network_for_inpainting_paints_whatever_kind_is_asked_for(
+    painter: Path, dev: Path, shown: Path
+) -> None:
+    mask = shown.with_name("mask.png")
+    Image.fromarray(np.full((64, 96), 255, np.uint8)).save(mask)
+    asked = ControlLayer(image=str(shown), network=str(painter), mask=str(mask))
+    usual, depth = (
+        picture(dev, controls=(msgspec.structs.replace(asked, kind=kind),), steps=1)
+        for kind in (None, ControlKind.DEPTH)
+    )
+    np.testing.assert_array_equal(depth, usual)
+
+
+@pytest.mark.parametrize(
+    ("level", "resize", "told"),
+    [
+        (None, ControlResize.CROP, True),
+        (90, ControlResize.STRETCH, True),
+        (255, ControlResize.CROP, False),
+        (None, ControlResize.FILL, False),
+    ],
+)
+def test_a_picture_of_which_nothing_is_painted_gives_a_warning(
+    painter: Path, dev: Path, shown: Path, level: int | None, resize: ControlResize, *, told: bool
+) -> None:
+    mask = shown.with_name("mask.png")
+    if level is not None:
+        Image.fromarray(np.full((64, 96), level, np.uint8)).save(mask)
+    layer = ControlLayer(
+        image=str(shown),
+        network=str(painter),
+        mask=None if level is None else str(mask),
+        resize=resize,
+    )
+    request = a_request(dev, controls=(layer,))
+    read = read_job(resolve_job(request, load_checkpoints(request))).controls
+    assert bool(read.warnings) is told
+    assert all("it keeps all of it" in str(warning.text) for warning in read.warnings)
+    (painting,) = read.acting
+    assert painting.mask is not None
+    assert (painting.paints, painting.acts_in_part) == (True, False)
 
 
 def test_residuals_are_for_several_blocks_each() -> None:

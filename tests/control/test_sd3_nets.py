@@ -22,10 +22,12 @@ from engine.control.reading import read_control_network
 from engine.control.sd3_nets import Sd3NetModel, comfy_places
 from engine.errors import EngineError
 from engine.families import identify
+from engine.families.latents import EncodedImage
 from engine.graphs.control_residuals import JointForm
 from engine.graphs.operators import GraphBuilder
 from engine.weights.sources import as_source
 from tests.checkpoints.arrays import write_arrays
+from tests.control.painting import check_painting
 from tests.families.flux.files import drawn
 from tests.families.flux.test_pictures import write_checkpoint as flux_checkpoint
 from tests.families.listings import Listing, affine
@@ -61,7 +63,7 @@ def stability(blocks: int = 2) -> Listing:
 
 
 def joint(blocks: int = 2, channels: int = 16, context: int = CONTEXT) -> Listing:
-    """A network of InstantX, in diffusers' layout."""
+    """A network of InstantX in diffusers' layout; with 17 channels of a map, one of alimama's."""
     names = common(blocks, channels) | affine("pos_embed.proj", WIDTH, 16, 2, 2)
     names |= {"pos_embed.pos_embed": (1, PLACES**2, WIDTH)}
     names |= affine("context_embedder", WIDTH, context)
@@ -109,6 +111,13 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
+@pytest.fixture(scope="module")
+def painter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network for inpainting under a name that tells another kind."""
+    folder = tmp_path_factory.mktemp("painter")
+    return written(folder / "sd3_pose.safetensors", joint(channels=17))
+
+
 @pytest.fixture
 def shown(tmp_path: Path) -> Path:
     levels = np.random.default_rng(2).integers(0, 256, (6, 9, 3), np.uint8)
@@ -147,7 +156,7 @@ def test_a_number_of_no_known_kind_leaves_the_name(tmp_path: Path) -> None:
     assert read_control_network(path).kind is ControlKind.TILE
 
 
-def test_other_models_other_sizes_and_inpainting_are_refused(
+def test_other_models_other_sizes_and_more_than_a_mask_are_refused(
     nets: dict[str, Path], model: Path, tmp_path: Path
 ) -> None:
     checkpoint = identify(model)
@@ -165,7 +174,7 @@ def test_other_models_other_sizes_and_inpainting_are_refused(
             control_model(read_control_network(path), other)
         assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
     with pytest.raises(EngineError, match="of a kind that is not run"):
-        read_control_network(written(tmp_path / "inpaint.safetensors", joint(channels=17)))
+        read_control_network(written(tmp_path / "wide.safetensors", joint(channels=18)))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +238,47 @@ def test_maps_are_encoded_as_each_tool_does(nets: dict[str, Path], model: Path) 
     }
 
 
+def test_a_network_with_a_channel_more_paints_a_part(painter: Path, nets: dict[str, Path]) -> None:
+    found = read_control_network(painter)
+    assert found.sees_mask
+    assert (found.kind, found.stated_kind) == (ControlKind.INPAINT, ControlKind.INPAINT)
+    config = sizes_of(found).config
+    assert (config.channels, config.joint, config.ignores_pooled) == (16, True, True)
+    others = [read_control_network(path) for path in nets.values()]
+    assert not any(network.sees_mask for network in others)
+    assert [network.stated_kind for network in others] == [
+        None,
+        ControlKind.CANNY,
+        ControlKind.DEPTH,
+    ]
+
+
+def test_latents_of_painted_pictures_lack_the_shift_in_comfy_alone(
+    painter: Path, nets: dict[str, Path], model: Path
+) -> None:
+    checkpoint = identify(model)
+    form = checkpoint.latent
+    latent = EncodedImage.exactly(np.ones((1, 16, 2, 2), np.float32), form)
+    told: dict[str, float] = {}
+    for name, path in (("painter", painter), ("pose", nets["joint"])):
+        for tool in TOOLS:
+            seen = control_model(read_control_network(path), checkpoint, tool).encoded(latent)
+            told[f"{name} {tool.value}"] = round(float(seen.mean[0, 0, 0, 0]), 4)
+    plain, shifted = round(form.scale, 4), round(form.scale * (1 - form.shift), 4)
+    assert plain != shifted
+    assert told == {
+        **{f"painter {tool.value}": shifted for tool in TOOLS},
+        **{f"pose {tool.value}": plain for tool in TOOLS},
+        "painter comfy": plain,
+    }
+
+
+def test_a_painted_part_and_what_is_kept_act_on_the_picture(
+    painter: Path, model: Path, shown: Path
+) -> None:
+    check_painting(picture, model, painter, shown)
+
+
 def test_residuals_are_spread_over_the_blocks() -> None:
     few = JointForm(6, 0)
     assert [few.of_double(block, 24) for block in (0, 3, 4, 22, 23)] == [0, 0, 1, 5, None]
@@ -238,9 +288,12 @@ def test_residuals_are_spread_over_the_blocks() -> None:
     assert large.name != JointForm(19, 0).name
 
 
-@pytest.mark.parametrize("name", ["joint", "canny"])
-def test_networks_are_emitted_in_16_bits(nets: dict[str, Path], model: Path, name: str) -> None:
-    found = control_model(read_control_network(nets[name]), identify(model))
+@pytest.mark.parametrize("name", ["joint", "canny", "painter"])
+def test_networks_are_emitted_in_16_bits(
+    nets: dict[str, Path], painter: Path, model: Path, name: str
+) -> None:
+    path = {**nets, "painter": painter}[name]
+    found = control_model(read_control_network(path), identify(model))
     step = found.denoising(64, 96)
     assert step is not None
     g = GraphBuilder("control", step.weights, PLAIN, DType.F16, Precision.F16)

@@ -8,7 +8,12 @@ from PIL import Image
 
 from engine.api.control import ControlResize
 from engine.api.control_rules import MapResampling
-from engine.pipeline.control.fitting import fitted_map, fitted_painting, otsu_threshold
+from engine.pipeline.control.fitting import (
+    fitted_map,
+    fitted_painting,
+    kept_cells,
+    otsu_threshold,
+)
 from engine.pipeline.control.residuals import area_at
 from engine.preprocessors.scales import Pixels
 from tests.pipeline.fitting_cases import (
@@ -129,6 +134,43 @@ def test_a_mask_of_another_size_is_brought_to_its_picture() -> None:
     levels, painted = fitted_painting(PAINTED, small, size, ControlResize.CROP, BY_CONTENT)
     assert np.array_equal(levels, PAINTED)
     assert np.mean(painted != (PAINTED_MASK > 127)) < 0.02
+
+
+def test_a_cell_is_kept_as_its_first_pixel_and_in_comfy_as_its_middle() -> None:
+    """By hand: two cells of 8 x 8 pixels; the first column of the mask is too dark to paint."""
+    levels = np.zeros((8, 16), np.uint8)
+    levels[:, 0], levels[:, 1:8] = 90, 200
+    mask, picture = Image.fromarray(levels), np.zeros((8, 16, 3), np.uint8)
+    seen = {
+        resampling: kept_cells(picture, mask, (16, 8), 8, ControlResize.CROP, resampling)
+        for resampling in MapResampling
+    }
+    grey = np.float32(1) - np.float32(200) / np.float32(255)
+    for resampling, cells in seen.items():
+        first = grey if resampling is MapResampling.NEAREST else 1
+        np.testing.assert_array_equal(cells, np.array([[first, 1]], np.float32))
+        assert cells.dtype == np.float32
+
+
+@pytest.mark.parametrize("size", PAINTED_SIZES, ids=str)
+@pytest.mark.parametrize("mode", MODES)
+def test_cells_are_painted_where_their_first_pixels_are(
+    mode: ControlResize, size: tuple[int, int]
+) -> None:
+    mask = Image.fromarray(PAINTED_MASK)
+    for resampling in (BY_CONTENT, MapResampling.LANCZOS):
+        _, painted = fitted_painting(PAINTED, mask, size, mode, resampling)
+        cells = kept_cells(PAINTED, mask, size, 8, mode, resampling)
+        assert np.array_equal(cells, np.float32(1) - painted[::8, ::8])
+
+
+@pytest.mark.parametrize("size", PAINTED_SIZES, ids=str)
+def test_comfyui_brings_a_mask_to_the_latents_size_at_once(size: tuple[int, int]) -> None:
+    cells = (size[0] // 8, size[1] // 8)
+    mask = Image.fromarray(PAINTED_MASK)
+    kept = kept_cells(PAINTED, mask, size, 8, ControlResize.CROP, MapResampling.NEAREST)
+    alone = fitted_map(PAINTED_MASK[:, :, None], cells, ControlResize.CROP, MapResampling.NEAREST)
+    assert np.array_equal(kept, np.float32(1) - alone[:, :, 0] / np.float32(255))
 
 
 @pytest.mark.parametrize("size", AREA_SIZES, ids=str)

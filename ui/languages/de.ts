@@ -6639,6 +6639,10 @@
    <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
   </message>
   <message>
+   <source>Mark the part on the canvas, or give the control layer a mask.</source>
+   <translation>Markieren Sie den Teil auf der Leinwand, oder geben Sie der Steuerebene eine Maske.</translation>
+  </message>
+  <message>
    <source>Mend it, or open the window, which puts it aside.</source>
    <translation>Die Datei berichtigen oder das Fenster öffnen, das sie beiseitelegt.</translation>
   </message>
@@ -10377,6 +10381,10 @@
   <message>
    <source>{network} follows several kinds of maps, and the kind of {image} is not known.</source>
    <translation>{network} folgt mehreren Arten von Karten, und die Art von {image} ist nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>{network} paints a part of {image}, and no mask tells which: it keeps all of it.</source>
+   <translation>{network} malt einen Teil von {image}, und keine Maske sagt, welchen: Es behält alles davon.</translation>
   </message>
   <message>
    <source>{node} may not be opened: add yourself to the group render and log in again</source>

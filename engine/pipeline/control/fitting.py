@@ -75,6 +75,40 @@ def fitted_painting(
     surrounds a picture that does not fill the size is painted. Levels are not rounded, as in
     sd-webui-controlnet.
     """
+    whole = _with_mask(picture, mask, size, mode, resampling)
+    return whole[:, :, :3], whole[:, :, 3] > _MIDDLE
+
+
+def kept_cells(
+    picture: Pixels,
+    mask: Image.Image,
+    size: tuple[int, int],
+    cell: int,
+    mode: ControlResize,
+    resampling: MapResampling,
+) -> NDArray[np.float32]:
+    """Return the mask that an inpainting network sees beside a latent, float32 [rows, columns].
+
+    It is 1 where the picture is kept and 0 where it is painted. A cell of the latent, `cell` pixels
+    wide, is as its first pixel (`prepare_image_with_mask` of alimama's pipelines). ComfyUI brings
+    the mask to the latent's size and leaves its greys (`ControlNet.get_control`).
+    """
+    if resampling is MapResampling.NEAREST:
+        cells = size[0] // cell, size[1] // cell
+        grey = _with_mask(picture, mask, cells, mode, resampling)[:, :, 3]
+        return np.float32(1) - grey / np.float32(_LEVELS - 1)
+    _, painted = fitted_painting(picture, mask, size, mode, resampling)
+    return (~painted[::cell, ::cell]).astype(np.float32)
+
+
+def _with_mask(
+    picture: Pixels,
+    mask: Image.Image,
+    size: tuple[int, int],
+    mode: ControlResize,
+    resampling: MapResampling,
+) -> NDArray[np.float32]:
+    """Return a picture of a size with its mask for a fourth channel; see `fitted_painting`."""
     grey = np.asarray(mask, np.float32)[:, :, np.newaxis]
     if grey.shape[:2] != picture.shape[:2]:
         grey = resize_linear(grey, *picture.shape[1::-1])
@@ -87,7 +121,7 @@ def fitted_painting(
             border = _border_colour(whole)
             border[3] = _LEVELS - 1
             whole = _laid_out(whole, size, mode, resize, border)
-    return whole[:, :, :3], whole[:, :, 3] > _MIDDLE
+    return whole
 
 
 def _laid_out(

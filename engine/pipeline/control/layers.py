@@ -38,8 +38,8 @@ from engine.pipeline.ranges import invalid
 from engine.preprocessors.map_maker import MakeMaps, plain_maps
 from engine.preprocessors.scales import Pixels
 
-# The least level of a channel of a map that shows something.
-_SEEN = 4
+# The least level of a channel of a map that shows something, and of a mask that paints.
+_SEEN, _PAINTED = 4, 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +174,7 @@ def read_layers(
             continue
         acting.append(_fitting(layer, request, checkpoints.first, read, part))
         # A part may rightly have nothing to follow.
-        warnings += () if part else _nothing_seen(acting[-1])
+        warnings += () if part else (*_nothing_seen(acting[-1]), *_nothing_painted(acting[-1]))
     layers = ReadLayers(
         tuple(acting), tuple(warnings), tuple(left_out), make_maps, size, reference, own_map
     )
@@ -254,13 +254,17 @@ def _read(
     part: Part | None,
 ) -> ReadLayer:
     picture = _shown(read_picture(Path(layer.image)), layer, part)
-    kind = layer.kind or _made_kind(layer) or network.kind
+    # What tensors state decides: nothing else can be followed.
+    kind = network.stated_kind or layer.kind or _made_kind(layer) or network.kind
+    mask = _mask(layer, request, part, paints=kind is ControlKind.INPAINT)
+    if mask is None and network.sees_mask:
+        mask = Image.new("L", picture.size)
     return ReadLayer(
         layer,
         network,
         np.asarray(picture),
         kind,
-        _mask(layer, request, part, paints=kind is ControlKind.INPAINT),
+        mask,
         _digest(Path(layer.image)),
         _weights_digest(layer, read),
     )
@@ -329,5 +333,27 @@ def _nothing_seen(layer: ReadLayer) -> tuple[ErrorInfo, ...]:
             network=layer.network.name,
         ),
         sentence("Choose a preprocessor, if it is a picture of which a map is to be made."),
+    )
+    return (told,)
+
+
+def _nothing_painted(layer: ReadLayer) -> tuple[ErrorInfo, ...]:
+    """Return a warning about a network that is to keep all of its picture.
+
+    A picture that is surrounded has something to paint, whatever its mask.
+    """
+    surrounded = layer.layer.resize is ControlResize.FILL
+    if not layer.network.sees_mask or layer.mask is None or surrounded:
+        return ()
+    if np.asarray(layer.mask).max() >= _PAINTED:
+        return ()
+    told = ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        sentence(
+            "{network} paints a part of {image}, and no mask tells which: it keeps all of it.",
+            network=layer.network.name,
+            image=Path(layer.layer.image).name,
+        ),
+        sentence("Mark the part on the canvas, or give the control layer a mask."),
     )
     return (told,)

@@ -14,10 +14,15 @@ from engine.preprocessors.scales import Pixels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedMap:
-    """A map at its final size: levels from 0 to 255 [height, width, 3], and what is painted."""
+    """A map at its final size: levels from 0 to 255 [height, width, 3], and what is painted.
+
+    `kept` is what a network for inpainting sees of its mask: float32 [rows, columns] of the
+    latent's cells, 1 where the picture is kept and 0 where it is painted.
+    """
 
     levels: NDArray[np.uint8] | NDArray[np.float32]
     painted: NDArray[np.bool_] | None = None
+    kept: NDArray[np.float32] | None = None
 
     @property
     def sha256(self) -> str:

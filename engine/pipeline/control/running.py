@@ -21,7 +21,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.pipeline.control.acting import ActingSteps, acting_steps
-from engine.pipeline.control.fitting import fitted_map, fitted_painting
+from engine.pipeline.control.fitting import fitted_map, fitted_painting, kept_cells
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.lllites import PassLllites
 from engine.pipeline.control.maps import FittedMap, wanted_map
@@ -177,7 +177,8 @@ class ControlPass:
             feeds = model.shown(np.concatenate(samples), unit.kinds)
             feeds |= model.map_inputs(unit.kinds, unit.weights)
             if (network := self._embedding(place)) is None:
-                made = self._encode_map(place, feeds["image"], vae)
+                kept = maps[id(unit.layers[0])].kept
+                made = self._encode_map(place, feeds["image"], kept, vae)
             else:
                 work = partial(_called, stages, feeds)
                 made = model.embedded(stages.run(Phase.ENCODE, network, work, _problem))
@@ -186,13 +187,17 @@ class ControlPass:
         for key, map_ in maps.items():
             self._map_sha256[key] = map_.sha256
 
-    def _encode_map(self, place: int, image: Array, vae: Autoencoder) -> dict[str, Array]:
-        """Return the mean of a map's latent; keep the latent if a tool draws it."""
+    def _encode_map(
+        self, place: int, image: Array, kept: Array | None, vae: Autoencoder
+    ) -> dict[str, Array]:
+        """Return the mean of a map's latent, and the mask of cells; keep a latent that is drawn."""
         model, (latent,) = self.models[place], vae.encode([image])
         encoded = model.encoded(latent)
         if model.draws_latent:
             self._encoded[place] = encoded
-        return {EMBEDDING: encoded.mean}
+        if kept is None:
+            return {EMBEDDING: encoded.mean}
+        return {EMBEDDING: np.concatenate([encoded.mean, kept[None, None]], axis=1)}
 
     def draw(self, sampled: Sampled) -> int:
         """Draw the latents of maps by `sampled`, given draws of noise; return the draws."""
@@ -223,8 +228,11 @@ class ControlPass:
         """Return a layer's map at the pass's size."""
         size, mode = self._map_size(place, self.size), layer.layer.resize
         resampling = self.rules.resampling
-        if layer.paints and layer.mask is not None:
-            return FittedMap(*fitted_painting(pixels, layer.mask, size, mode, resampling))
+        if layer.paints and (mask := layer.mask) is not None:
+            seen = fitted_painting(pixels, mask, size, mode, resampling)
+            if not layer.network.sees_mask:
+                return FittedMap(*seen)
+            return FittedMap(*seen, kept_cells(pixels, mask, size, self.cell, mode, resampling))
         return FittedMap(fitted_map(pixels, size, mode, resampling))
 
     def _map_size(self, place: int, picture: tuple[int, int]) -> tuple[int, int]:
@@ -323,9 +331,10 @@ def _samples(layer: ReadLayer, made: FittedMap) -> Array:
     """Return a map as its network takes it: float32 [1, 3, height, width] in [0, 1].
 
     What an inpainting network paints is -1 there (diffusers' `make_inpaint_condition`), and black
-    for a union of kinds.
+    for a union of kinds and for a network that sees a mask beside it.
     """
     samples = made.levels.astype(np.float32) / 255
     if made.painted is not None:
-        samples[made.painted] = 0.0 if layer.network.kinds else _HIDDEN
+        is_black = layer.network.kinds or layer.network.sees_mask
+        samples[made.painted] = 0.0 if is_black else _HIDDEN
     return np.ascontiguousarray(samples.transpose(2, 0, 1)[None])
