@@ -100,6 +100,7 @@ def _of_folder(path: Path) -> NetworkOutput | None:
         kind=ModelKind.CONTROLNET,
         purpose=str(network.title),
         families=(network.family,),
+        follows=network.stated_kind,
     )
     return _controlled(info, network)
 
@@ -107,8 +108,9 @@ def _of_folder(path: Path) -> NetworkOutput | None:
 def _controlled(info: ModelInfo, network: ControlNetwork) -> NetworkOutput:
     if network.kinds:
         return NetworkOutput(network=info, maps=tuple(kind.value for kind in network.kinds))
-    guess = () if network.kind is None else (network.kind.value,)
-    return NetworkOutput(network=info, maps=guess, by_name=bool(guess))
+    known = () if network.kind is None else (network.kind.value,)
+    by_name = bool(known) and network.stated_kind is None
+    return NetworkOutput(network=info, maps=known, by_name=by_name)
 
 
 def _lines(output: NetworkOutput) -> Iterator[str]:

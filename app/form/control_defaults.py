@@ -45,6 +45,8 @@ def kind_in_name(name: str) -> ControlKind | None:
 
 def kind_of(layer: ControlLayer, info: ModelInfo | None) -> ControlKind | None:
     """Return the kind of map that a layer's network follows, as far as it is known."""
+    if info is not None and info.follows is not None:
+        return info.follows
     if layer.kind is not None or layer.network is None:
         return layer.kind
     return kind_in_name(info.name if info is not None else layer.network)
@@ -56,7 +58,12 @@ def preprocessor_for(layer: ControlLayer, info: ModelInfo) -> ControlLayer:
 
 
 def serving(layer: ControlLayer, kind: ControlKind | None) -> ControlLayer:
-    """Return a layer with the usual preprocessor for a kind of map, unless its own serves it."""
+    """Return a layer with the usual preprocessor for a kind of map, unless its own serves it.
+
+    For inpainting it is none: the picture itself is followed.
+    """
+    if kind is ControlKind.INPAINT:
+        return msgspec.structs.replace(layer, preprocessor=None, preprocessor_weights=None)
     usual = usual_preprocessor(kind)
     if usual is None or serves(layer.preprocessor, kind):
         return layer

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.map_choices import ControlKind
 from engine.api.sentences import Text
 from engine.api.weight_suffixes import WEIGHT_SUFFIXES
 
@@ -66,6 +67,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The picture beside the file, and the time of its last change.
     preview: str = ""
     preview_modified_ns: int = 0
+    # The kind of maps that a control network's own tensors state; None where only names may tell.
+    follows: ControlKind | None = None
     # The growth of each side by an upscaler; 0 for other kinds, and where it is not known.
     scale: int = 0
     # A digest of size and header, by which a file is known after it was moved; empty if unread.

@@ -160,8 +160,8 @@ def _control_network(info: ModelInfo, index: TensorIndex) -> ModelInfo:
     except EngineError as error:
         problem = {"problem": error.text, "hint": error.advice}
         return _read(info, kind=ModelKind.CONTROLNET, **problem)
-    purpose, families = str(found.title), (found.family,)
-    return _read(info, kind=ModelKind.CONTROLNET, purpose=purpose, families=families)
+    facts = {"purpose": str(found.title), "follows": found.stated_kind}
+    return _read(info, kind=ModelKind.CONTROLNET, families=(found.family,), **facts)
 
 
 def _of_another_network(info: ModelInfo, index: TensorIndex, kind: ModelKind) -> ModelInfo | None:

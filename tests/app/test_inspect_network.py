@@ -9,8 +9,10 @@ from app.cli import run
 from app.paths import find_paths
 from engine.graphs.control_net import UnionConfig
 from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.files import write_sparse
 from tests.control.layouts import original_control_net
 from tests.control.small import control_net_arrays, small_control_net
+from tests.control.test_flux_nets import SIZES, painting
 from tests.control.test_reading import folder_of
 from tests.guard.folders import write_sdxl_folder
 from tests.image_prompts.files import write_adapter
@@ -57,6 +59,17 @@ def test_folders_and_unions_are_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     assert "a ControlNet for several kinds of maps for SDXL" in said
     assert "maps           pose, depth, " in said
+
+
+def test_a_kind_that_tensors_state_is_none_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "depth.safetensors"
+    write_sparse(file, painting(SIZES))
+    assert run(["inspect", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "is             a ControlNet for Flux.1" in said
+    assert "maps           inpaint\n" in said
 
 
 def test_adapters_and_upscalers_are_told(

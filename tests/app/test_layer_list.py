@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
 
 from app.commands.layers import LayerCommands
-from app.form.control_defaults import kind_in_name
+from app.form.control_defaults import kind_in_name, kind_of, preprocessor_for
 from app.form.layer_list import LayerFate, LayerList
 from app.form.presets import PresetPart
 from engine.api.control import MAX_CONTROLS, ControlLayer
@@ -245,6 +246,15 @@ def test_a_map_is_made_anew_when_its_options_change(staged: Staged, tmp_path: Pa
 )
 def test_a_networks_name_tells_the_kind_of_its_map(name: str, kind: ControlKind | None) -> None:
     assert kind_in_name(name) == kind
+
+
+def test_a_kind_that_tensors_state_decides_over_names_and_choices() -> None:
+    painter = msgspec.structs.replace(CANNY, follows=ControlKind.INPAINT)
+    layer = ControlLayer(image="a.png", network=CANNY.path, preprocessor=CannyOptions())
+    assert kind_of(layer, CANNY) is ControlKind.CANNY
+    for stated in (layer, msgspec.structs.replace(layer, kind=ControlKind.DEPTH)):
+        assert kind_of(stated, painter) is ControlKind.INPAINT
+        assert preprocessor_for(stated, painter).preprocessor is None
 
 
 def test_files_of_other_kinds_are_not_offered(staged: Staged) -> None:

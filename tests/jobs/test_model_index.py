@@ -8,6 +8,7 @@ import pytest
 
 from backends.base import DType
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.preprocessors import ControlKind
 from engine.checkpoints.index import TensorIndex
 from engine.families.file_contents import read_header
 from engine.folders import folders_of_models
@@ -24,6 +25,7 @@ from tests.checkpoints.files import write_sparse
 from tests.checkpoints.gguf_files import plain, quantized, write_gguf
 from tests.control.layouts import original_control_net
 from tests.control.small import adapter_arrays, control_net_arrays, small_control_net
+from tests.control.test_flux_nets import SIZES, painting
 from tests.families import listings
 from tests.families.flux.files import SMALL, drawn, original
 from tests.graphs.networks import sd15_unet
@@ -109,11 +111,14 @@ def test_a_control_network_is_told_with_its_family(
     write_arrays(models / "keypose.safetensors", adapter_arrays())
     other = {"controlnet_blocks.0.weight": (64, 64), "controlnet_x_embedder.weight": (64, 64)}
     write_sparse(models / "flux.safetensors", other)
+    write_sparse(models / "beta.safetensors", painting(SIZES))
     found = listed(tmp_path, reader, models)
     assert {info.kind for info in found.values()} == {ModelKind.CONTROLNET}
     assert found["edges"].purpose == "a ControlNet for SD 1.x"
     assert found["keypose"].purpose == "a T2I-Adapter for SD 1.x"
     assert found["edges"].families == found["keypose"].families == ("sd1",)
+    assert (found["edges"].follows, found["beta"].follows) == (None, ControlKind.INPAINT)
+    assert found["beta"].families == ("flux1",)
     assert not found["edges"].problem
     assert "not run" in str(found["flux"].problem)
 
