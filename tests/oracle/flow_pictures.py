@@ -65,6 +65,14 @@ def check_inpainting(pipe, folder: Path, inputs, asked_of, strength: float) -> N
     assert psnr(made, our_pixels(folder, **ours, inputs=inputs[:1])) < 40
 
 
+def write_mask(path: Path, width: int = 64) -> Path:
+    """Write a mask, 64 pixels high, of a part whose edges lie within cells of the latent."""
+    levels = np.zeros((64, width), np.uint8)
+    levels[13:45, 19 : width - 14] = 255
+    Image.fromarray(levels).save(path)
+    return path
+
+
 def check_redrawing(pipe, folder: Path, init: Path, asked_of, strength: float) -> None:
     """Hold a redrawn picture to diffusers'; `asked_of` is what `asked` returned."""
     ours, theirs = ({**arguments, **SIZE, "strength": strength} for arguments in asked_of)

@@ -26,7 +26,13 @@ from engine.graphs.sd3_control import sd3_control  # noqa: E402
 from engine.weights.sources import as_source  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
 from tests.oracle.diffusers_pictures import check, opened, our_pixels, their_pixels  # noqa: E402
-from tests.oracle.flow_pictures import TEXTS, asked, check_two_networks, write_map  # noqa: E402
+from tests.oracle.flow_pictures import (  # noqa: E402
+    TEXTS,
+    asked,
+    check_two_networks,
+    write_map,
+    write_mask,
+)
 from tests.oracle.networks import float32_targets, label, normal, run  # noqa: E402
 from tests.oracle.sd3_folder import CONTEXT, transformer, write_pipeline  # noqa: E402
 from tests.oracle.sdxl_folder import PROJECTED  # noqa: E402
@@ -47,12 +53,15 @@ SIZES = {
 }
 LARGE = {"joint_attention_dim": None, "use_pos_embed": False}
 # By name: InstantX' network, one with the blocks of SD 3.5 medium, and Stability AI's for large.
-FORMS = {
+LED = {
     "tile": {},
     "dual": {"dual_attention_layers": (0,), "qk_norm": "rms_norm"},
     "sd3.5-large-blur": {**LARGE, "force_zeros_for_pooled_projection": False},
     "sd3.5-large-canny": {**LARGE, "force_zeros_for_pooled_projection": False},
 }
+# alimama's for inpainting has a channel of a mask among those of its map.
+PAINTING = "sd3-inpainting"
+FORMS = {**LED, PAINTING: {"extra_conditioning_channels": 1}}
 
 
 class EdgesProcessor(VaeImageProcessor):
@@ -126,7 +135,7 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
         own = of_model.pos_embed.proj.named_parameters()
         weights |= {f"pos_embed.proj.{key}": parameter.detach().numpy() for key, parameter in own}
     cells = 6, 8
-    sample, latent = normal(1, 16, *cells, seed=1), normal(1, 16, *cells, seed=2)
+    sample, latent = normal(1, 16, *cells, seed=1), normal(1, 16 + found.sees_mask, *cells, seed=2)
     context, pooled = normal(2, 7, CONTEXT, seed=3), normal(2, 2 * PROJECTED, seed=4)
     table = embedded.pos_embed.reshape(PLACES, PLACES, 64)[10:13, 10:14]
     feeds = {
@@ -157,7 +166,7 @@ def test_a_network_equals_diffusers(nets: dict[str, Path], name: str, target) ->
 
 
 @pytest.mark.usefixtures("means")
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", LED)
 def test_a_picture_equals_diffusers(
     medium: Path, large: Path, nets: dict[str, Path], shown: Path, name: str
 ) -> None:
@@ -174,9 +183,30 @@ def test_a_picture_equals_diffusers(
     assert psnr(ours, our_pixels(folder, **OURS)) < 45
 
 
-def test_two_networks_lead_a_picture_and_its_second_pass(
-    medium: Path, nets: dict[str, Path], shown: Path
+@pytest.mark.usefixtures("means")
+def test_a_painted_picture_equals_diffusers(
+    medium: Path, nets: dict[str, Path], shown: Path, tmp_path: Path
 ) -> None:
-    names = "tile", "sd3.5-large-blur"
-    layers = tuple(ControlLayer(image=str(shown), network=str(nets[name])) for name in names)
+    module = diffusers.SD3ControlNetModel.from_pretrained(nets[PAINTING])
+    pipe = opened(diffusers.StableDiffusion3ControlNetInpaintingPipeline, medium, controlnet=module)
+    mask = write_mask(tmp_path / "mask.png", width=96)
+    given = {"control_image": Image.open(shown), "control_mask": Image.open(mask)}
+    given |= {"controlnet_conditioning_scale": 0.9, "control_guidance_end": 0.8}
+    expected = their_pixels(pipe, **THEIRS, **given)
+    layer = ControlLayer(
+        image=str(shown), network=str(nets[PAINTING]), mask=str(mask), weight=0.9, range=(0, 0.8)
+    )
+    ours = our_pixels(medium, **OURS, controls=(layer,))
+    check(ours, expected)
+    assert psnr(ours, our_pixels(medium, **OURS)) < 45
+
+
+def test_two_networks_lead_a_picture_and_its_second_pass(
+    medium: Path, nets: dict[str, Path], shown: Path, tmp_path: Path
+) -> None:
+    mask = str(write_mask(tmp_path / "mask.png", width=96))
+    layers = tuple(
+        ControlLayer(image=str(shown), network=str(nets[name]), mask=area)
+        for name, area in (("tile", None), (PAINTING, mask))
+    )
     check_two_networks(medium, OURS, layers)
