@@ -9,6 +9,7 @@ from engine.api.request import ComponentFiles
 from tests.checkpoints.arrays import write_arrays
 from tests.families import listings
 from tests.families.chroma import files as chroma
+from tests.families.flux import files as flux
 from tests.families.flux.files import FluxSizes, drawn
 from tests.families.flux2 import files as flux2
 from tests.families.listings import EIGHTFOLD_VAE, ClipSizes, Listing
@@ -48,6 +49,17 @@ class Model:
 MODELS = {
     model.family: model
     for model in (
+        Model(
+            "flux1",
+            "flux1-dev",
+            "flux",
+            flux.original(FluxSizes(WIDE, 32, 512, WIDE, _CLIP, 1, 1)),
+            listings.t5_encoder(WIDE),
+            "t5encoder",
+            encoder_part="text_encoder_2",
+            clips=("text_encoder",),
+            plain=r"(txt_in|img_in|time_in|vector_in|guidance_in|final_layer)\.",
+        ),
         Model(
             "zimage",
             "z_image_turbo",

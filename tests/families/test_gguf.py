@@ -1,4 +1,4 @@
-"""Z-Image, FLUX.2 klein, Chroma and SD 3.5 from GGUF files, with their encoders in such files."""
+"""Flux.1, Z-Image, FLUX.2 klein, Chroma and SD 3.5 from GGUF files, with encoders in such files."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -44,11 +44,12 @@ OF_BOTH_WIDTHS = (DType.Q4_K, DType.Q6_K)
 # Types with offsets, which are products of their own in 8 bits, and one whose blocks are joined.
 CHANGED_IN_8_BITS = (DType.Q4_K, DType.Q4_1, DType.Q2_K, DType.Q6_K)
 OFTEN = [(family, DType.Q4_K) for family in MODELS]
-# Weights are unpacked by their type alone, so one family has all types and each family both widths.
+# Weights are unpacked by their type alone, so the families with most files have all types, and each
+# family both widths.
 PICTURED = [
     (family, dtype)
     for family, dtype in product(MODELS, QUANTIZED)
-    if family == "chroma" or dtype in OF_BOTH_WIDTHS
+    if family in ("flux1", "chroma") or dtype in OF_BOTH_WIDTHS
 ]
 # A T5 and a Qwen3 encoder, by families whose encoders are small.
 ENCODERS = ("chroma", "zimage")

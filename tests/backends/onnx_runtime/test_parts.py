@@ -39,7 +39,6 @@ from engine.weights.sources import FileWeight, WeightSource
 from tests.backends.samples import NeverCancelled, Target
 from tests.checkpoints.gguf_files import blocks as random_blocks
 from tests.families.flow_models import MODELS, write_parts
-from tests.families.flux.test_gguf import write_pair
 from tests.families.test_gguf import write_encoder, write_transformer
 from tests.pipeline.jobs import a_request, run
 from tests.thinned import thinned
@@ -194,14 +193,7 @@ class _Comparing(CpuBackend):
         return _BothWays(whole, session)
 
 
-def flux(folder: Path) -> tuple[Path, ComponentFiles]:
-    transformer, t5, _ = write_pair(folder, DType.Q4_0)
-    clip, vae = folder / "clip.safetensors", folder / "vae.safetensors"
-    files = ComponentFiles(text_encoder=str(clip), text_encoder_2=str(t5), vae=str(vae))
-    return transformer, files
-
-
-def other(family: str, folder: Path) -> tuple[Path, ComponentFiles]:
+def quantised(family: str, folder: Path) -> tuple[Path, ComponentFiles]:
     model = MODELS[family]
     written = write_parts(folder, model)
     transformer = write_transformer(folder / f"{model.name}.gguf", model, DType.Q4_0)
@@ -211,12 +203,12 @@ def other(family: str, folder: Path) -> tuple[Path, ComponentFiles]:
 
 
 # Each kind of text encoder once.
-@pytest.mark.parametrize("family", thinned(["flux", *MODELS], ["chroma", "flux2", "sd3"]))
+@pytest.mark.parametrize("family", thinned(MODELS, ["chroma", "flux2", "sd3"]))
 def test_every_family_computes_the_same_in_parts(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Transformers and text encoders: the types of what is handed on, and all that is fused."""
-    transformer, files = flux(tmp_path) if family == "flux" else other(family, tmp_path)
+    transformer, files = quantised(family, tmp_path)
     backend = _Comparing(monkeypatch)
     request = a_request(
         transformer, components=files, width=96, height=64, steps=1, prompt="a red house"

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 
 from backends.base import BackendError, Device, DType, Graph, Precision, RunCancelled  # noqa: E402
 from backends.torch_device import TorchBackend, TorchOptions  # noqa: E402
-from engine.api.request import ComponentFiles, GenerateRequest  # noqa: E402
+from engine.api.request import GenerateRequest  # noqa: E402
 from engine.api.values import SamplerName, ScheduleName  # noqa: E402
 from engine.graphs.qwen3 import Qwen3Config, place_inputs, qwen3_encoder  # noqa: E402
 from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
@@ -27,7 +27,6 @@ from tests.backends.torch_device.limited_memory import LimitedMemory  # noqa: E4
 from tests.checkpoints.arrays import write_arrays  # noqa: E402
 from tests.families.flow_models import MODELS, write_parts  # noqa: E402
 from tests.families.flux.files import drawn  # noqa: E402
-from tests.families.flux.test_pictures import write_checkpoint as write_flux  # noqa: E402
 from tests.graphs.networks import graph_in_memory, random_weights, wide_unet  # noqa: E402
 from tests.pipeline.jobs import a_request, run  # noqa: E402
 from tests.tiny_checkpoint import write_checkpoint as write_tiny  # noqa: E402
@@ -267,13 +266,9 @@ def flow(family: str, folder: Path) -> GenerateRequest:
     parts = write_parts(folder, model).parts
     path = folder / f"{model.name}.safetensors"
     write_arrays(path, drawn(model.transformer))
-    return small(path, parts)
-
-
-def small(path: Path, parts: ComponentFiles | None = None) -> GenerateRequest:
     return a_request(
         path,
-        components=parts or ComponentFiles(),
+        components=parts,
         width=96,
         height=64,
         steps=2,
@@ -285,7 +280,6 @@ def small(path: Path, parts: ComponentFiles | None = None) -> GenerateRequest:
 
 MAKERS: dict[str, Callable[[Path], GenerateRequest]] = {
     "SD 1.5": lambda folder: a_request(write_tiny(folder / "tiny")),
-    "Flux.1": lambda folder: small(write_flux(folder / "tiny_flux.safetensors")),
     **{family: partial(flow, family) for family in MODELS},
 }
 
