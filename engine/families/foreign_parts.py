@@ -240,6 +240,7 @@ PARTS = (
             "vision_model.encoder.layers.0.",
             "visual.transformer.resblocks.0.",
             "embeddings.patch_embedding.weight [",
+            "\nv.blk.0.attn_",
         ),
     ),
     ForeignKind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
@@ -262,6 +263,8 @@ PARTS = (
             "model.layers.0.self_attn.q_proj.",
             "model.embed_tokens.weight [",
             "layers.0.attention.wq.weight [",
+            # llama.cpp's, of all architectures that `gguf_names` does not rename.
+            "\nblk.0.attn_",
         ),
     ),
 )

@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,25 @@ def write_gguf(
         data += padded(stored.raw)
     texts = [fact(name, value) for name, value in (facts or {}).items()]
     path.write_bytes(padded(header([*texts, *lists], listed)) + data)
+    return path
+
+
+def write_sparse_gguf(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]],
+    facts: Mapping[str, str | int] | None = None,
+    dtype: DType = DType.F16,
+) -> Path:
+    """A sound file whose weights are a hole in it; ggml has no numbers without a dimension."""
+    listed: list[bytes] = []
+    size = 0
+    for name, shape in shapes.items():
+        listed.append(tensor(name, shape or (1,), _NUMBERS[dtype], size))
+        size += -(-dtype.bytes_of(prod(shape)) // 32) * 32
+    raw = padded(header([fact(*entry) for entry in (facts or {}).items()], listed))
+    with path.open("wb") as file:
+        file.write(raw)
+        file.truncate(len(raw) + size)
     return path
 
 

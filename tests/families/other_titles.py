@@ -203,6 +203,43 @@ TITLES: dict[str, tuple[str, ...]] = {
 NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a Wan model", ("model.diffusion_model.head.modulation", "patch_embedding.weight")),
     (
+        "a Krea 2 model",
+        (
+            "first.weight",
+            "txtfusion.projector.weight",
+            "txtfusion.layerwise_blocks.0.attn.wq.weight",
+            "blocks.0.attn.gate.weight",
+            "blocks.0.mod.lin",
+            "last.linear.weight",
+        ),
+    ),
+    (
+        "a Krea 2 model",
+        (
+            "model.diffusion_model.txtfusion.projector.weight",
+            "model.diffusion_model.blocks.0.attn.wq.weight",
+        ),
+    ),
+    (
+        "a Flux.3 model",
+        (
+            "emb_in.image.weight",
+            "txt_in.weight",
+            "time_in.in_layer.weight",
+            "early_stream_modulations.image.lin.weight",
+            "content_mode_blocks.image.0.q_proj.weight",
+            "single_blocks.0.norm.key_norm.scale",
+            "final_layer.image.adaLN_modulation.1.weight",
+        ),
+    ),
+    (
+        "a Flux.3 model",
+        (
+            "model.diffusion_model.early_stream_modulations.image.lin.weight",
+            "model.diffusion_model.ref_time_in.in_layer.weight",
+        ),
+    ),
+    (
         "a HunyuanVideo model",
         (
             "double_blocks.0.img_attn.qkv.weight",
@@ -345,6 +382,10 @@ NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("a language model", ("model.embed_tokens.weight", "model.layers.0.self_attn.q_proj.weight")),
+    # As llama.cpp converts Qwen3-VL, Gemma and Mistral, and their vision encoders.
+    ("a language model", ("token_embd.weight", "blk.0.attn_q.weight", "output_norm.weight")),
+    ("a language model", ("token_embd.weight", "blk.0.attn_qkv.weight")),
+    ("a CLIP or SigLIP vision encoder", ("v.patch_embd.weight", "v.blk.0.attn_q.weight")),
     ("a CLIP or SigLIP vision encoder", ("vision_model.encoder.layers.0.self_attn.q_proj.weight",)),
     (
         "a CLIP or SigLIP vision encoder",

@@ -17,7 +17,7 @@ from tests.families import listings, other_listings
 from tests.families.corpus import diffusers_names
 from tests.families.folders import UNET as UNET_CONFIG
 from tests.families.folders import canonical, write_folder
-from tests.families.listings import SD1, SD2, UNET, Listing, affine, prefixed
+from tests.families.listings import SD1, SD2, SDXL, UNET, Listing, affine, prefixed
 from tests.families.test_identify import SMALL
 
 
@@ -42,6 +42,7 @@ KOLORS = affine("encoder_hid_proj", 2048, 4096) | {"add_embedding.linear_1.weigh
     [
         (bare("sd2") | affine("class_embedding.linear_1", 1280, 2048), "an SD unCLIP model"),
         (bare("sdxl") | KOLORS, "a Kolors model"),
+        (listings.ldm_unet(replace(SDXL, added=5632)), "a Kolors model"),
         (
             bare("sd2") | affine("class_embedding.linear_1", 1280, 4),
             "an estimator of depth or normals (Lotus)",

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.checkpoints.safetensors import read_index
+from engine.checkpoints.files import read_index
 from engine.families.listing import Listing as TensorListing
 from engine.families.recognition import FOREIGN_KINDS, recognise
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
+from tests.checkpoints.gguf_files import write_sparse_gguf
 from tests.families.listings import Listing
 from tests.families.other_titles import NAMES, TITLES
 
@@ -26,9 +27,11 @@ OTHERS = frozen()
 TITLE_OF = {name: title for title, names in TITLES.items() for name in names}
 
 
-def found(folder: Path, names: Listing) -> list[str]:
+def found(folder: Path, names: Listing, *, as_gguf: bool = False) -> list[str]:
     """The title, and the families that would take it."""
-    listing = TensorListing(read_index(write_sparse(folder / "x.safetensors", names)).tensors)
+    write = write_sparse_gguf if as_gguf else write_sparse
+    path = write(folder / ("x.gguf" if as_gguf else "x.safetensors"), names)
+    listing = TensorListing(read_index(path).tensors)
     kind = recognise(listing).kind
     families = [family.name for family in FAMILIES if family.recognise(listing)]
     return [kind.title if kind else "unknown", *families]
@@ -42,11 +45,14 @@ def test_every_class_has_a_title() -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_class_is_named(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, OTHERS[name])[0] == TITLE_OF[name]
+    assert found(tmp_path, OTHERS[name], as_gguf=True)[0] == TITLE_OF[name]
 
 
 @pytest.mark.parametrize(("title", "names"), NAMES, ids=lambda value: str(value)[:40])
 def test_names_alone_tell(tmp_path: Path, title: str, names: tuple[str, ...]) -> None:
-    assert found(tmp_path, dict.fromkeys(names, (4, 4)))[0] == title
+    shapes: Listing = dict.fromkeys(names, (4, 4))
+    assert found(tmp_path, shapes)[0] == title
+    assert found(tmp_path, shapes, as_gguf=True)[0] == title
 
 
 def test_real_esrgans_small_network_is_told_by_its_slopes(tmp_path: Path) -> None:
