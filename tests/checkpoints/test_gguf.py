@@ -1,8 +1,11 @@
 """GGUF files: their tensors as one index, and hostile ones refused soon and in little memory."""
 
+import io
+import os
 import struct
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +13,13 @@ import pytest
 from backends.base import DType
 from engine.api.values import ErrorCode
 from engine.checkpoints.files import read_index
-from engine.checkpoints.gguf_header import MAX_HEADER_BYTES, MAX_LISTED_TEXTS
+from engine.checkpoints.gguf_header import MAGIC, MAX_HEADER_BYTES, MAX_LISTED_TEXTS
 from engine.checkpoints.gguf_names import authors_names
+from engine.checkpoints.header import MAX_METADATA_ENTRIES
 from engine.errors import EngineError
 from engine.weights.dequantization import dequantized
 from engine.weights.sources import FileWeight
+from tests import counted_work
 from tests.checkpoints.gguf_files import (
     Stored,
     blocks,
@@ -26,7 +31,9 @@ from tests.checkpoints.gguf_files import (
     tensor,
     text,
     write_gguf,
+    write_sparse_gguf,
 )
+from tests.families.flux import files as flux
 
 Q8_0, F32, UNREAD = 8, 0, 23
 
@@ -95,14 +102,46 @@ def test_text_encoders_get_their_authors_names() -> None:
     assert authors_names("flux", names) == dict(zip(names, names, strict=True))
 
 
-def refused(path: Path, raw: bytes) -> EngineError:
+class _Counted(io.FileIO):
+    """A file that counts the bytes that are read of all such files."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size) or b""
+        _Counted.taken += len(found)
+        return found
+
+
+@pytest.fixture(autouse=True)
+def _counted(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Counts what is read of files, which are opened without a buffer."""
+    plainly = Path.open
+
+    def opened(path: Path, mode: str = "r", **others: Any) -> object:
+        return _Counted(path) if mode == "rb" else plainly(path, mode, **others)
+
+    monkeypatch.setattr(Path, "open", opened)
+
+
+def refused(path: Path, raw: bytes, size: int = 0) -> EngineError:
+    """The refusal of a file with these bytes, and a hole behind them where it has more."""
     path.write_bytes(raw)
+    if size:
+        os.truncate(path, size)
+    return refusal(path)
+
+
+def refusal(path: Path) -> EngineError:
+    """The refusal of a file, for which no more than a header is read or held."""
+    _Counted.taken = 0
     tracemalloc.start()
     with pytest.raises(EngineError) as caught:
         read_index(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4 * MAX_HEADER_BYTES
+    assert 0 < _Counted.taken <= MAX_HEADER_BYTES + len(MAGIC)
     return caught.value
 
 
@@ -172,6 +211,38 @@ def test_a_damaged_file_is_refused_with_the_reason(name: str, tmp_path: Path) ->
     assert reason in str(error.message)
 
 
+@pytest.mark.parametrize("name", _HOSTILE)
+def test_a_damaged_file_of_20_gigabytes_is_refused_by_its_header(name: str, tmp_path: Path) -> None:
+    """The hole is free; to read it would take minutes."""
+    raw, reason = _HOSTILE[name]
+    error = refused(tmp_path / "hostile.gguf", raw, 20 << 30)
+    assert error.code is ErrorCode.CHECKPOINT_CORRUPT
+    assert reason in str(error.message) or "follow its last tensor" in str(error.message)
+
+
+def test_a_header_that_lists_for_ever_ends_at_the_limit(tmp_path: Path) -> None:
+    """Texts without end, and texts without letters, in the hole behind."""
+    texts = header([text("a") + struct.pack("<IIQ", 9, 8, MAX_LISTED_TEXTS)] * 2, [])
+    error = refused(tmp_path / "texts.gguf", texts, 20 << 30)
+    assert error.code is ErrorCode.CHECKPOINT_CORRUPT
+    facts = b"GGUF" + struct.pack("<IQQ", 3, 1, MAX_METADATA_ENTRIES)
+    assert refused(tmp_path / "facts.gguf", facts, 20 << 30).code is ErrorCode.CHECKPOINT_CORRUPT
+
+
+def test_headers_are_read_in_linear_work(tmp_path: Path) -> None:
+    def listing(count: int) -> Path:
+        path = tmp_path / f"{count}.gguf"
+        if not path.exists():
+            shapes = {f"blocks.{number}.weight": (2, 32) for number in range(count)}
+            facts: dict[str, str | int] = {f"fact {n}": n for n in range(count // 8)}
+            write_sparse_gguf(path, shapes, facts, DType.Q8_0)
+        return path
+
+    for count in (1, 500, 2000):
+        listing(count)
+    counted_work.assert_linear(lambda count: read_index(listing(count)))
+
+
 def test_a_vocabulary_is_passed_over(tmp_path: Path) -> None:
     words = b"".join(text("w" * (number % 40)) for number in range(60_000))
     lists = [text("words") + struct.pack("<IIQ", 9, 8, 60_000) + words]
@@ -192,6 +263,28 @@ def test_a_file_that_ends_early_is_incomplete(cut: int, tmp_path: Path) -> None:
     error = refused(tmp_path / "cut.gguf", whole[: len(whole) * cut // 101])
     codes = {ErrorCode.CHECKPOINT_TRUNCATED, ErrorCode.CHECKPOINT_NOT_SAFETENSORS}
     assert error.code in codes
+
+
+@pytest.mark.parametrize("share", [0.001, 0.5, 0.999999])
+def test_20_gigabytes_that_are_cut_are_told_by_the_header(share: float, tmp_path: Path) -> None:
+    """Flux.1 dev in 16 bits, whose download ended early; nothing of its weights is read."""
+    path = write_sparse_gguf(tmp_path / "flux.gguf", flux.original(), dtype=DType.BF16)
+    whole = path.stat().st_size
+    assert whole > 20e9
+    first = min(stored.offset for stored in read_index(path).tensors.values())
+    os.truncate(path, first + int((whole - first) * share))
+    error = refusal(path)
+    assert error.code is ErrorCode.CHECKPOINT_TRUNCATED
+    assert "is incomplete" in str(error.message)
+    # A first piece, which holds the header, and no more.
+    assert _Counted.taken < 2 << 20
+
+
+def test_a_file_of_20_gigabytes_is_read_by_header_and_samples(tmp_path: Path) -> None:
+    path = write_sparse_gguf(tmp_path / "flux.gguf", flux.original(), dtype=DType.BF16)
+    _Counted.taken = 0
+    read_index(path)
+    assert _Counted.taken < 2 << 20
 
 
 def test_20_gigabytes_that_are_missing_are_told(tmp_path: Path) -> None:
