@@ -1,6 +1,5 @@
 """Pictures in formats that only begin something: a GIF's first frame and AVIF, kept as PNG."""
 
-from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -36,9 +35,6 @@ def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
     from engine.metadata.opening import FORMATS, PictureFault, open_picture
 
     content, form = BytesIO(), _FORMATS[path.suffix.lower()]
-    if form == "AVIF":
-        # Registered by its import, as WebP is in engine/metadata/opening.py.
-        import_module("PIL.AvifImagePlugin")
     try:
         # Programs save what they have under the name of another format.
         with open_picture(path, (form, *FORMATS), MAX_PIXELS) as picture:
