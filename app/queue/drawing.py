@@ -1,16 +1,17 @@
 """The denoising that a picture takes: the size, steps and predictions of each of its passes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 import msgspec
 
-from engine.api.conventions import Convention, convention_of
-from engine.api.evaluations import guidance_terms, run_evaluations
+from engine.api.conventions import convention_of
+from engine.api.evaluations import GuidedSampling
 from engine.api.features import Features
 from engine.api.masks import default_strength
 from engine.api.redraw_steps import redrawn_steps, second_pass_rule
-from engine.api.request import BaseRequest, GenerateRequest, GuidanceOptions
+from engine.api.request import BaseRequest, GenerateRequest
 from engine.api.second_passes import SecondPass
 from engine.api.second_sizes import Size, second_size
 from engine.api.values import InputRole, SamplerName
@@ -75,21 +76,6 @@ class Drawing(msgspec.Struct, frozen=True):
         return self.width * self.height
 
 
-class _Method(msgspec.Struct, frozen=True):
-    """The settings that say how often a step asks the denoiser."""
-
-    sampler: SamplerName
-    guidance: float
-    options: GuidanceOptions
-    convention: Convention
-
-    def predictions(self, steps: int, features: Features) -> float:
-        """Return how often a denoiser with these features predicts in so many steps."""
-        tool = self.convention.name
-        terms = guidance_terms(self.sampler, self.guidance, self.options, tool, features)
-        return run_evaluations(self.sampler, steps, tool) * terms.predictions(self.options, steps)
-
-
 def drawings(
     request: BaseRequest, settled: Settled, features_of: FeaturesOf
 ) -> tuple[Drawing, ...]:
@@ -98,9 +84,9 @@ def drawings(
     run = settled.steps
     if any(given.role is InputRole.INIT for given in request.inputs):
         run = redrawn_steps(run, settled.strength, convention.redraw_steps)
-    method = _method(request, settled)
-    features = features_of(request.checkpoint or "")
-    predictions = method.predictions(run, features)
+    predictions = _sampling(request, settled, features_of(request.checkpoint or "")).predictions(
+        run
+    )
     passes = [Drawing(settled.width, settled.height, run, predictions)]
     for second in request.second_passes:
         before = passes[-1].width, passes[-1].height
@@ -117,22 +103,22 @@ def second_drawing(
     features_of: FeaturesOf,
 ) -> Drawing:
     """Return a second pass of a size; what it leaves open is that of the first pass."""
-    method = _method(request, settled)
     wanted = settled.steps if second.steps is None else second.steps
-    rule = second_pass_rule(method.convention.redraw_steps)
+    rule = second_pass_rule(convention_of(request.convention).redraw_steps)
     run = redrawn_steps(wanted, second.strength, rule)
-    method = msgspec.structs.replace(
-        method,
-        sampler=second.sampler or method.sampler,
-        guidance=method.guidance if second.guidance is None else second.guidance,
+    first = _sampling(request, settled, features_of(second.checkpoint or request.checkpoint or ""))
+    sampling = replace(
+        first,
+        sampler=second.sampler or first.sampler,
+        guidance=first.guidance if second.guidance is None else second.guidance,
     )
-    features = features_of(second.checkpoint or request.checkpoint or "")
-    return Drawing(*size, run, method.predictions(run, features), second.checkpoint)
+    return Drawing(*size, run, sampling.predictions(run), second.checkpoint)
 
 
-def _method(request: BaseRequest, settled: Settled) -> _Method:
-    convention = convention_of(request.convention)
-    return _Method(settled.sampler, settled.guidance, request.guidance_options, convention)
+def _sampling(request: BaseRequest, settled: Settled, features: Features) -> GuidedSampling:
+    """Return the settings of the first pass, for a checkpoint with these features."""
+    options, tool = request.guidance_options, convention_of(request.convention).name
+    return GuidedSampling(settled.sampler, settled.guidance, options, tool, features)
 
 
 def usual_strength(request: GenerateRequest, features: Features) -> float:

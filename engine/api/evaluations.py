@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from engine.api.features import Features
 from engine.api.methods import SAMPLER_FACTS
+from engine.api.record import ResolvedRequest
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GuidanceOptions
 from engine.api.values import ConventionName, SamplerName
 
@@ -85,7 +86,9 @@ class GuidanceTerms:
         is_steered = self.scale != 1 or self.asks_without_picture
         return is_steered or self.degrades_negative or self.needs_negative
 
-    def predictions(self, options: GuidanceOptions, steps: int, positives: int = 1) -> float:
+    def predictions_per_evaluation(
+        self, options: GuidanceOptions, steps: int, positives: int = 1
+    ) -> float:
         """Return the predictions in an evaluation, the mean over a run of so many steps.
 
         `positives` are the parts of the prompt that are predicted one by one.
@@ -100,30 +103,55 @@ class GuidanceTerms:
         return positives * each + negative + without + self.looks_again
 
 
-def guidance_terms(
-    sampler: SamplerName,
-    guidance: float,
-    options: GuidanceOptions,
-    tool: ConventionName,
-    features: Features,
-) -> GuidanceTerms:
-    """Return the terms of a pass with this sampler by a checkpoint with these features.
+@dataclass(frozen=True, slots=True)
+class GuidedSampling:
+    """The settings of a pass that decide how often it asks its denoiser.
 
-    What refines or redraws the result of a checkpoint that edits a picture does not edit.
+    `features` are those of the pass's checkpoint.
     """
-    image = 1.0
-    if features.edits:
-        image = options.image_guidance
-        image = DEFAULT_IMAGE_GUIDANCE if image is None else image
-        if tool is ConventionName.DIFFUSERS and (guidance <= 1 or image < 1):
-            guidance = image = 1.0  # diffusers then switches off guidance altogether
-    looks_again = options.sag_scale != 0
-    by_diffusers = tool is ConventionName.DIFFUSERS
-    return GuidanceTerms(
-        features.cfg_scale(guidance, options.true_cfg),
-        image,
-        perturbs=options.pag_scale > 0,
-        looks_again=looks_again,
-        degrades_negative=looks_again and not by_diffusers and not features.embeds_guidance,
-        needs_negative=SAMPLER_FACTS[sampler].needs_negative,
-    )
+
+    sampler: SamplerName
+    guidance: float
+    options: GuidanceOptions
+    tool: ConventionName
+    features: Features
+
+    @classmethod
+    def of(cls, request: ResolvedRequest, features: Features) -> "GuidedSampling":
+        """Return the settings of a request, for a checkpoint with these features."""
+        options, tool = request.guidance_options, request.convention.name
+        return cls(request.sampler, request.guidance, options, tool, features)
+
+    @property
+    def terms(self) -> GuidanceTerms:
+        """The predictions that guidance compares.
+
+        What refines or redraws the result of a checkpoint that edits a picture does not edit.
+        """
+        options, features, guidance, image = self.options, self.features, self.guidance, 1.0
+        by_diffusers = self.tool is ConventionName.DIFFUSERS
+        if features.edits:
+            image = options.image_guidance
+            image = DEFAULT_IMAGE_GUIDANCE if image is None else image
+            if by_diffusers and (guidance <= 1 or image < 1):
+                guidance = image = 1.0  # diffusers then switches off guidance altogether
+        looks_again = options.sag_scale != 0
+        return GuidanceTerms(
+            features.cfg_scale(guidance, options.true_cfg),
+            image,
+            perturbs=options.pag_scale > 0,
+            looks_again=looks_again,
+            degrades_negative=looks_again and not by_diffusers and not features.embeds_guidance,
+            needs_negative=SAMPLER_FACTS[self.sampler].needs_negative,
+        )
+
+    def predictions(self, steps: int, positives: int = 1, share: float = 1.0) -> float:
+        """Return the predictions of a run of so many steps, or of a share of its evaluations.
+
+        At least one evaluation is counted, but none of a run without steps. `positives` are the
+        parts of the prompt that are predicted one by one.
+        """
+        whole = run_evaluations(self.sampler, steps, self.tool)
+        evaluations = min(whole, max(round(share * whole), 1))
+        each = self.terms.predictions_per_evaluation(self.options, steps, positives)
+        return evaluations * each

@@ -11,7 +11,7 @@ for minutes, while one network with side branches serves all.
 from dataclasses import dataclass, field
 
 from backends.base import Precision
-from engine.api.evaluations import guidance_terms
+from engine.api.evaluations import GuidedSampling
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.compile.estimates import Estimates, Kind, Work
@@ -97,10 +97,8 @@ class LoraModeChoice:
         """Return the cells of a latent, and the number of predictions that the job asks for."""
         cell = checkpoint.latent.downscale
         cells = (request.height // cell) * (request.width // cell)
-        options, features = request.guidance_options, checkpoint.architecture.features
-        tool = request.convention.name
-        terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
-        return cells, run.evaluations * terms.predictions(options, run.steps) * self.count
+        sampling = GuidedSampling.of(request, checkpoint.architecture.features)
+        return cells, sampling.predictions(run.steps) * self.count
 
     def _wanted_before(self, key: str) -> int:
         """Return the number of earlier jobs that wanted a combination; count this job once."""

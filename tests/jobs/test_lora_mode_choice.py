@@ -75,9 +75,16 @@ class Timed:
         for _ in range(times):
             self.note("denoise", _BESIDE, seconds)
 
-    def prefers_side(self, steps: int, count: int = 1, key: str = "") -> bool:
+    def prefers_side(
+        self,
+        steps: int,
+        count: int = 1,
+        key: str = "",
+        sampler: SamplerName = SamplerName.EULER,
+    ) -> bool:
         """Ask for a combination; without a key for one that was never wanted."""
-        request = resolve(a_request(self.path, steps=steps), JobCheckpoints(self.checkpoint))
+        asked = a_request(self.path, steps=steps, sampler=sampler)
+        request = resolve(asked, JobCheckpoints(self.checkpoint))
         combination = replace(self.combination, key=key or f"new {next(self.numbers)}")
         return self.mode_choice(count)(request, RunLength(steps), combination)
 
@@ -126,6 +133,18 @@ def test_a_new_combination_begins_at_once_unless_the_job_would_take_much_longer(
     # 22 steps: 48 s merged, 55 s beside; 24 steps: 52 and 60.
     assert [timed.prefers_side(steps) for steps in (4, 22, 24)] == [True, True, False]
     assert [timed.prefers_side(4, count) for count in (5, 6)] == [True, False]
+
+
+def test_a_job_is_as_long_as_its_sampler_makes_it(timed: Timed) -> None:
+    """Heun evaluates twice in a step, and DPM adaptive as often as it needs, whatever the steps."""
+    timed.note("denoise", "denoiser", 1.0)
+    timed.note("load", "denoiser with patches", 4.0)
+    timed.note_beside(1.25)
+    assert [timed.prefers_side(steps, sampler=SamplerName.HEUN) for steps in (11, 13)] == [
+        True,
+        False,
+    ]
+    assert not timed.prefers_side(10, sampler=SamplerName.DPM_ADAPTIVE)
 
 
 def test_a_combination_is_merged_once_it_is_wanted_again_and_merging_pays(timed: Timed) -> None:

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from engine.api.evaluations import GuidanceTerms, guidance_terms, run_evaluations, steps_within
+from engine.api.evaluations import GuidedSampling, run_evaluations, steps_within
 from engine.api.features import ConcatChannels, Features, GuidanceKind
 from engine.api.request import GuidanceOptions
 from engine.api.values import ConventionName, SamplerName
@@ -58,20 +58,23 @@ def test_a_step_belongs_to_a_part_in_which_it_begins() -> None:
     assert list(steps_within((0.0, 1.0), 5)) == [0, 1, 2, 3, 4]
 
 
-def terms(
+def sampling(
     guidance: float = 7.0,
     options: GuidanceOptions = PLAIN,
     features: Features = Features(),  # noqa: B008 (frozen)
     tool: ConventionName = ConventionName.A1111,
     sampler: SamplerName = SamplerName.EULER,
-) -> GuidanceTerms:
-    return guidance_terms(sampler, guidance, options, tool, features)
+) -> GuidedSampling:
+    return GuidedSampling(sampler, guidance, options, tool, features)
 
 
-def mean(options: GuidanceOptions = PLAIN, guidance: float = 7.0, **changes: object) -> float:
+def each(sampling: GuidedSampling, positives: int = 1) -> float:
     """The predictions in an evaluation of a run of ten steps."""
-    chosen = msgspec.structs.replace(options, **changes)
-    return terms(guidance, chosen).predictions(chosen, 10)
+    return sampling.terms.predictions_per_evaluation(sampling.options, 10, positives)
+
+
+def mean(guidance: float = 7.0, **changes: object) -> float:
+    return each(sampling(guidance, msgspec.structs.replace(PLAIN, **changes)))
 
 
 def test_guidance_takes_a_second_prediction_where_it_acts() -> None:
@@ -79,16 +82,16 @@ def test_guidance_takes_a_second_prediction_where_it_acts() -> None:
     assert mean(guidance=1.0) == 1
     assert mean(range=(0.0, 0.5)) == 1.5
     assert mean(range=(0.25, 0.75)) == 1.5
-    assert terms().predictions(PLAIN, 10, positives=3) == 4
+    assert each(sampling(), positives=3) == 4
 
 
 @pytest.mark.parametrize("name", SamplerName)
 def test_the_negative_is_predicted_without_guidance_for_samplers_that_use_it(
     name: SamplerName,
 ) -> None:
-    used = terms(1.0, sampler=name)
-    assert used.is_guided == name.label.endswith("CFG++")
-    assert used.predictions(PLAIN, 10) == 1 + used.is_guided
+    used = sampling(1.0, sampler=name)
+    assert used.terms.is_guided == name.label.endswith("CFG++")
+    assert each(used) == 1 + used.terms.is_guided
 
 
 def test_guidance_by_attention_takes_more() -> None:
@@ -97,22 +100,33 @@ def test_guidance_by_attention_takes_more() -> None:
     assert mean(sag_scale=1.0) == 3
     # The picture under the negative prompt is degraded, but in diffusers.
     degrading = GuidanceOptions(sag_scale=1.0)
-    assert terms(1.0, degrading).predictions(degrading, 10) == 3
-    assert terms(1.0, degrading, tool=ConventionName.DIFFUSERS).predictions(degrading, 10) == 2
+    assert each(sampling(1.0, degrading)) == 3
+    assert each(sampling(1.0, degrading, tool=ConventionName.DIFFUSERS)) == 2
 
 
 def test_a_distilled_denoiser_is_asked_once_whatever_its_guidance() -> None:
-    assert terms(3.5, features=DISTILLED).predictions(PLAIN, 10) == 1
+    assert each(sampling(3.5, features=DISTILLED)) == 1
     both = Features(guidance=(GuidanceKind.EMBEDDED, GuidanceKind.CFG))
-    assert terms(3.5, features=both).predictions(PLAIN, 10) == 1
-    assert terms(3.5, GuidanceOptions(true_cfg=2.0), both).predictions(PLAIN, 10) == 2
+    assert each(sampling(3.5, features=both)) == 1
+    assert each(sampling(3.5, GuidanceOptions(true_cfg=2.0), both)) == 2
 
 
 def test_an_edit_is_also_asked_without_its_picture() -> None:
-    assert terms(features=EDITING).predictions(PLAIN, 10) == 3
-    assert terms(features=EDITING).image == 1.5
-    without = GuidanceOptions(image_guidance=1.0)
-    assert terms(options=without, features=EDITING).predictions(without, 10) == 2
+    assert each(sampling(features=EDITING)) == 3
+    assert sampling(features=EDITING).terms.image == 1.5
+    assert each(sampling(options=GuidanceOptions(image_guidance=1.0), features=EDITING)) == 2
     # diffusers then switches off guidance altogether.
-    off = terms(1.0, features=EDITING, tool=ConventionName.DIFFUSERS)
-    assert off.predictions(PLAIN, 10) == 1
+    assert each(sampling(1.0, features=EDITING, tool=ConventionName.DIFFUSERS)) == 1
+
+
+def test_a_run_predicts_in_each_of_its_evaluations() -> None:
+    heun = sampling(sampler=SamplerName.HEUN)
+    assert heun.predictions(10) == 2 * 19
+    assert heun.predictions(10, positives=3) == 4 * 19
+    assert heun.predictions(0) == 0
+
+
+def test_a_part_of_a_run_predicts_at_least_once() -> None:
+    assert sampling().predictions(10, share=0.75) == 2 * 8
+    assert sampling().predictions(10, share=0.0) == 2
+    assert sampling().predictions(0, share=0.0) == 0

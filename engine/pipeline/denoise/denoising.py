@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.api.conventions import Masking
-from engine.api.evaluations import guidance_terms, steps_within
+from engine.api.evaluations import GuidedSampling, steps_within
 from engine.api.features import ConcatChannels
 from engine.api.masks import MaskedContent
 from engine.api.record import ResolvedRequest
@@ -99,8 +99,8 @@ class Denoising:
         self._request = request
         self._noise_model = checkpoint.architecture.noise
         features = checkpoint.architecture.features
-        tool, options = request.convention.name, request.guidance_options
-        self.terms = guidance_terms(request.sampler, request.guidance, options, tool, features)
+        self.sampling = GuidedSampling.of(request, features)
+        self.terms = self.sampling.terms
         self._model = checkpoint.architecture.denoiser
         self._concat = features.concat_channels
         # diffusers' pipelines for these denoisers take the mean of what the VAE encoded.

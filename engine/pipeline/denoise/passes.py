@@ -6,7 +6,6 @@ from enum import Enum, auto
 import msgspec
 
 from engine.api.denoiser_options import Tiling
-from engine.api.evaluations import run_evaluations
 from engine.api.record import ResolvedRequest
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, Phase
@@ -216,13 +215,12 @@ class DenoisingPass:
         )
 
     def steps(self, text: TextPlan, texts: Texts) -> Run:
-        """Return the denoiser evaluations of one picture in this pass, for estimates."""
-        request, steps, terms = self.request, self.denoising.steps, self.denoising.terms
-        evaluations = run_evaluations(request.sampler, steps, request.convention.name)
-        contexts, _ = text.shape(texts, guided=terms.is_guided)
-        each = terms.predictions(request.guidance_options, steps, contexts - terms.is_guided)
-        times = max(round(self.share * evaluations), 1) * each * len(self.tiles)
+        """Return the denoiser's predictions of one picture in this pass, for estimates."""
+        denoising, guided = self.denoising, self.denoising.terms.is_guided
+        contexts, _ = text.shape(texts, guided=guided)
+        times = denoising.sampling.predictions(denoising.steps, contexts - guided, self.share)
         network, size = self.network(text, texts), self.cells_at_once
+        times *= len(self.tiles)
         return Run(Phase.DENOISE, network, times=times, per_picture=True, size=size)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
