@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import thread_time
 
-from engine.api.conventions import CONVENTIONS, Convention, PromptGrammar
+from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.prompt_rules import PromptGrammar
 from engine.errors import EngineError
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.json_text import parse_json

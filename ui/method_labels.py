@@ -5,20 +5,10 @@ from typing import cast
 
 from PySide6.QtCore import QCoreApplication
 
-from engine.api.conventions import (
-    CONVENTIONS,
-    BatchSeeds,
-    Convention,
-    Emphasis,
-    InitialNoise,
-    PromptFeature,
-    PromptGrammar,
-    RandomSource,
-    SdeNoise,
-    TextCleaning,
-    choice_of,
-)
+from engine.api.conventions import CONVENTIONS, Convention, choice_of
 from engine.api.methods import SAMPLER_FACTS
+from engine.api.noise_rules import BatchSeeds, InitialNoise, RandomSource, SdeNoise
+from engine.api.prompt_rules import Emphasis, PromptFeature, PromptGrammar, TextCleaning
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 
 translate = QCoreApplication.translate

@@ -13,9 +13,10 @@ from app.form.trigger_words import has_words, with_words, without_words
 from app.library.lora_store import LoraStore
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job
-from engine.api.conventions import Convention, NetworkTags, convention_of
+from engine.api.conventions import Convention, convention_of
 from engine.api.lora import MAX_LORA_STRENGTH, MAX_LORAS, LoraChoice
 from engine.api.lora_files import FewStepSettings
+from engine.api.prompt_rules import NetworkTags
 
 _NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+")
 _MOST_STRENGTHS = 2

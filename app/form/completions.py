@@ -6,14 +6,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from app.form.embedding_texts import SPELLINGS
-from engine.api.conventions import (
-    Convention,
-    EmbeddingSpelling,
-    NetworkTags,
-    PromptFeature,
-    PromptGrammar,
-)
+from engine.api.conventions import Convention
 from engine.api.folded import folded
+from engine.api.prompt_rules import EmbeddingSpelling, NetworkTags, PromptFeature, PromptGrammar
 
 _MOST = 50
 # A bare word is completed from this length on.

@@ -12,8 +12,9 @@ from app.form.prompt_weights import weight_of
 from app.library.checkpoint_store import CheckpointStore
 from app.library.embedding_store import EmbeddingStore
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.conventions import EmbeddingSpelling, convention_of
+from engine.api.conventions import convention_of
 from engine.api.embeddings import EmbeddingInfo
+from engine.api.prompt_rules import EmbeddingSpelling
 
 
 class EmbeddingFit(StrEnum):

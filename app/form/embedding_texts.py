@@ -6,8 +6,9 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from app.form.prompt_weights import WeightEdit, set_weight, weighted_range
-from engine.api.conventions import Convention, EmbeddingSpelling
+from engine.api.conventions import Convention
 from engine.api.folded import folded
+from engine.api.prompt_rules import EmbeddingSpelling
 
 # The ways to write an embedding's name in a prompt.
 SPELLINGS = {

@@ -12,10 +12,11 @@ from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.library.lora_store import LoraStore
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.conventions import NetworkTags, PromptGrammar, convention_of
+from engine.api.conventions import convention_of
 from engine.api.folded import folded
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import LoraInfo
+from engine.api.prompt_rules import NetworkTags, PromptGrammar
 from engine.api.values import ErrorInfo
 
 # The tags that `engine.text.lora_tags` reads; that module is too heavy for the window's start.

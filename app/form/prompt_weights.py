@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from engine.api.conventions import PromptGrammar
+from engine.api.prompt_rules import PromptGrammar
 
 STEP, FINE_STEP = 0.1, 0.05
 _LEAST, _MOST = 0.0, 10.0

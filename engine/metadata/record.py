@@ -9,7 +9,9 @@ import msgspec
 
 from engine.api import ConventionName, GenerationRecord, ResolvedRequest
 from engine.api.bounds import bounded
-from engine.api.conventions import CONVENTIONS, SdeNoise, TextCleaning
+from engine.api.conventions import CONVENTIONS
+from engine.api.noise_rules import SdeNoise
+from engine.api.prompt_rules import TextCleaning
 from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json

@@ -10,17 +10,12 @@ from pathlib import PureWindowsPath
 
 from engine.api import ConventionName, GenerationRecord, InputRole, ResolvedRequest, SamplerName
 from engine.api.control import ControlReport
-from engine.api.conventions import (
-    CONVENTIONS,
-    Emphasis,
-    InitialNoise,
-    PromptGrammar,
-    RandomSource,
-    RefinerHandover,
-)
+from engine.api.conventions import CONVENTIONS, RefinerHandover
 from engine.api.image_prompts import ImagePromptReport
 from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
+from engine.api.noise_rules import InitialNoise, RandomSource
+from engine.api.prompt_rules import Emphasis, PromptGrammar
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.metadata.control_text import control_units

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from engine.api.conventions import BatchSeeds
 from engine.api.lora import LoraMode
+from engine.api.noise_rules import BatchSeeds
 from engine.api.record import ResolvedRequest
 from engine.api.second_passes import SecondPass
 from engine.embeddings.library import NO_EMBEDDINGS, Embeddings

@@ -13,7 +13,7 @@ import msgspec
 
 from engine.api.bounds import bounded
 from engine.api.checkpoints import SuggestedSettings
-from engine.api.conventions import BatchSeeds, convention_of
+from engine.api.conventions import convention_of
 from engine.api.features import Features
 from engine.api.limits import (
     MAX_BATCH_INDEX,
@@ -22,6 +22,7 @@ from engine.api.limits import (
     MAX_SEED,
     MIN_SIDE,
 )
+from engine.api.noise_rules import BatchSeeds
 from engine.api.record import ResolvedRequest
 from engine.api.request import BaseRequest, GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.sentences import sentence

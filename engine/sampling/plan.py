@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from engine.api.conventions import Convention, InitialNoise
+from engine.api.conventions import Convention
+from engine.api.noise_rules import InitialNoise
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from engine.sampling.noise_model import NoiseModel

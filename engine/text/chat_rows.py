@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from engine.api.conventions import Convention, Emphasis, PromptGrammar
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import Emphasis, PromptGrammar
 from engine.api.values import ConventionName
 from engine.text.chunks import NO_PART, TokenChunks
 from engine.text.comfy import without_escapes

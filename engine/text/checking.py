@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
-from engine.api.conventions import EmbeddingSpelling
+from engine.api.prompt_rules import EmbeddingSpelling
 from engine.api.prompts import EncoderCount, Hint, HintKind, PromptCheck, PromptQuestion
 from engine.api.sentences import Text
 from engine.embeddings.embedding import Encoder

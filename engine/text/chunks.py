@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.conventions import Chunking
+from engine.api.prompt_rules import Chunking
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError

@@ -8,7 +8,7 @@ import html
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from engine.api.conventions import TextCleaning
+from engine.api.prompt_rules import TextCleaning
 from engine.plain_text import is_plain
 
 Clean = Callable[[str], str]

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from engine.api.conventions import Chunking, Convention
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import Chunking
 from engine.api.prompts import EncoderCount
 from engine.api.sentences import Text
 from engine.errors import EngineError

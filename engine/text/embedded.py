@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.api.conventions import EmbeddingSpelling
+from engine.api.prompt_rules import EmbeddingSpelling
 from engine.api.sentences import Text
 from engine.api.values import ErrorInfo
 from engine.embeddings.embedding import Embedding, Encoder

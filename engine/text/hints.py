@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from engine.api.conventions import PromptGrammar
+from engine.api.prompt_rules import PromptGrammar
 
 # Brackets that open and close, by grammar.
 _PAIRS = {

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from engine.api.conventions import Convention, PromptFeature, PromptGrammar
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import PromptFeature, PromptGrammar
 from engine.api.sentences import Sentence, sentence
 from engine.text.lora_tags import LORA_KINDS
 from engine.text.tags import NetworkTag, reads_tags, strip_comments, strip_tags

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 
-from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
+from engine.api.conventions import Convention
 from engine.api.lora import MAX_LORAS
+from engine.api.prompt_rules import NetworkTags, PromptFeature, PromptGrammar
 from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.text.compel import parse_compel
 from engine.text.lora_blocks import BlockWeights, block_weights, is_block_text, with_elements

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
-from engine.api.conventions import Convention, Emphasis, PromptFeature, PromptGrammar
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import Emphasis, PromptFeature, PromptGrammar
 from engine.text.a1111 import parse_attention
 from engine.text.comfy import parse_attention_comfy
 from engine.text.compel import parse_compel

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import NetworkTags, PromptFeature, PromptGrammar
 
 _KIND = re.compile(r"<(\w+):")
 _COMMENT_LINE = re.compile(r"(?:^|\n)#[^\n]*(?:\n|$)")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.api.conventions import Chunking
+from engine.api.prompt_rules import Chunking
 from engine.text.chunks import CHUNK_LENGTH, TokenChunks, empty_chunks, tokenize_prompt
 from engine.text.embedded import EmbeddingReader
 from engine.text.prompt import PromptPart

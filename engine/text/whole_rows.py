@@ -14,14 +14,8 @@ from itertools import pairwise, takewhile
 import msgspec
 import numpy as np
 
-from engine.api.conventions import (
-    Chunking,
-    Convention,
-    Emphasis,
-    NetworkTags,
-    PromptGrammar,
-    TextCleaning,
-)
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import Chunking, Emphasis, NetworkTags, PromptGrammar, TextCleaning
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError

@@ -19,7 +19,7 @@ from app.cli import run
 from app.cli.stated_models import with_stated_models
 from app.paths import find_paths, starter_checkpoint
 from app.settings.reading import FILE
-from engine.api.conventions import RandomSource
+from engine.api.noise_rules import RandomSource
 from engine.api.values import SamplerName, ScheduleName
 from engine.metadata.readers import read_request
 from engine.metadata.record import read_record

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.form.prompt_weights import FINE_STEP, STEP, change_weight
-from engine.api.conventions import PromptGrammar
+from engine.api.prompt_rules import PromptGrammar
 
 A1111, COMPEL = PromptGrammar.A1111, PromptGrammar.COMPEL
 

@@ -6,9 +6,10 @@ import pytest
 
 from app.cli import generate
 from app.cli.settings import parse_setting, with_settings
-from engine.api.conventions import CONVENTIONS, Emphasis, convention_of
+from engine.api.conventions import CONVENTIONS, convention_of
 from engine.api.fields import RequestField, fields_of
 from engine.api.lora_rules import DoraRule
+from engine.api.prompt_rules import Emphasis
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, SamplerName
 

@@ -10,15 +10,8 @@ from typing import Any
 
 import msgspec
 
-from engine.api.conventions import (
-    CONVENTIONS,
-    BatchSeeds,
-    Convention,
-    InitialNoise,
-    RandomSource,
-    SdeNoise,
-    StepSeed,
-)
+from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.noise_rules import BatchSeeds, InitialNoise, RandomSource, SdeNoise, StepSeed
 from engine.api.request import (
     GenerateRequest,
     GuidanceOptions,

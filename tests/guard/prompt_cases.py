@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from engine.api.conventions import Chunking, Emphasis, LengthMatching, PromptFeature
+from engine.api.prompt_rules import Chunking, Emphasis, LengthMatching, PromptFeature
 from tests.guard.cases import A1111, COMFY, DIFFUSERS, FOLDER, INVOKE, SDXL, Case, case, habits
 
 _LONG = ", ".join(f"a horse beside {n} white houses" for n in range(20))

@@ -5,7 +5,9 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, InputImage, InputRole, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, Emphasis, InitialNoise, RandomSource
+from engine.api.conventions import CONVENTIONS
+from engine.api.noise_rules import InitialNoise, RandomSource
+from engine.api.prompt_rules import Emphasis
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
 from engine.metadata.infotext import format_infotext
 from engine.metadata.record_text import record_infotext

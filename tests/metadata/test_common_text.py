@@ -9,13 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.api.conventions import (
-    CONVENTIONS,
-    Emphasis,
-    InitialNoise,
-    RandomSource,
-    convention_of,
-)
+from engine.api.conventions import CONVENTIONS, convention_of
+from engine.api.noise_rules import InitialNoise, RandomSource
+from engine.api.prompt_rules import Emphasis
 from engine.api.values import ConventionName
 from engine.metadata.infotext import Infotext, format_infotext, parse_infotext
 from engine.metadata.readers import recognise

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.api import ComponentFiles, ConventionName, GenerationRecord, InputImage, InputRole
-from engine.api.conventions import CONVENTIONS, SdeNoise
+from engine.api.conventions import CONVENTIONS
 from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.noise_rules import SdeNoise
 from engine.api.record import RECORD_VERSION
 from engine.api.request import GuidanceOptions
 from engine.metadata.infotext import format_infotext, parse_infotext

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from engine.api import GenerateRequest
-from engine.api.conventions import CONVENTIONS, RandomSource, convention_of
+from engine.api.conventions import CONVENTIONS, convention_of
+from engine.api.noise_rules import RandomSource
 from engine.api.values import ConventionName
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.readers import read_request

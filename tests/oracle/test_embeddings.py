@@ -23,7 +23,8 @@ from compel.embeddings_provider import BaseTextualInversionManager  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
 from backends.base import Array  # noqa: E402
-from engine.api.conventions import CONVENTIONS, LengthMatching  # noqa: E402
+from engine.api.conventions import CONVENTIONS  # noqa: E402
+from engine.api.prompt_rules import LengthMatching  # noqa: E402
 from engine.api.values import ConventionName  # noqa: E402
 from engine.embeddings.embedding import Embedding, Encoder  # noqa: E402
 from engine.embeddings.library import EmbeddingLibrary, WithBundled  # noqa: E402

@@ -21,7 +21,8 @@ from compel.prompt_parser import (  # noqa: E402
     PromptParser,
 )
 
-from engine.api.conventions import CONVENTIONS, Chunking, LengthMatching  # noqa: E402
+from engine.api.conventions import CONVENTIONS  # noqa: E402
+from engine.api.prompt_rules import Chunking, LengthMatching  # noqa: E402
 from engine.api.values import ConventionName  # noqa: E402
 from engine.errors import EngineError  # noqa: E402
 from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, encode  # noqa: E402

@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.api.conventions import CONVENTIONS, NetworkTags
+from engine.api.conventions import CONVENTIONS
 from engine.api.lora import LoraChoice, LoraHash
+from engine.api.prompt_rules import NetworkTags
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import NameLoraFolder
 from engine.api.values import ConventionName, ErrorCode

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.api.conventions import CONVENTIONS, Emphasis, LengthMatching
+from engine.api.conventions import CONVENTIONS
+from engine.api.prompt_rules import Emphasis, LengthMatching
 from engine.api.values import ConventionName
 from engine.families.shared.prompts.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
 from engine.families.shared.prompts.prompt_tokens import tokenize_prompts

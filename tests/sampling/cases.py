@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.api.conventions import RandomSource
+from engine.api.noise_rules import RandomSource
 from engine.api.request import SeedOptions
 
 STEP_COUNTS = (1, 2, 7, 11, 20, 33)

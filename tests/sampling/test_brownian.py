@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine.api.conventions import CONVENTIONS, RandomSource, SdeNoise
+from engine.api.conventions import CONVENTIONS
+from engine.api.noise_rules import RandomSource, SdeNoise
 from engine.api.request import SeedOptions
 from engine.api.values import ConventionName
 from engine.sampling.noise import BrownianNoise, TorchCpuGenerator, picture_noise

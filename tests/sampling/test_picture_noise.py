@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from engine.api.conventions import CONVENTIONS, RandomSource, StepSeed
+from engine.api.conventions import CONVENTIONS
+from engine.api.noise_rules import RandomSource, StepSeed
 from engine.api.request import SeedOptions
 from engine.api.values import ConventionName
 from engine.sampling.noise import TorchCpuGenerator, TorchCudaGenerator, picture_noise

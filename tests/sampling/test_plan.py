@@ -4,7 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from engine.api.conventions import CONVENTIONS, InitialNoise
+from engine.api.conventions import CONVENTIONS
+from engine.api.noise_rules import InitialNoise
 from engine.api.record import ResolvedRequest
 from engine.api.request import SamplerOptions, ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode, PredictionType, SamplerName, ScheduleName

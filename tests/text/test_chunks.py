@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api.conventions import Chunking
+from engine.api.prompt_rules import Chunking
 from engine.text.a1111 import parse_attention
 from engine.text.chunks import NO_PART, TokenChunks, empty_chunks, extended, tokenize_prompt
 from engine.text.prompt import Break, PromptPart, WeightedText

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.conventions import CONVENTIONS, TextCleaning
+from engine.api.conventions import CONVENTIONS
+from engine.api.prompt_rules import TextCleaning
 from engine.api.values import ConventionName
 from engine.text.cleaning import cleaner
 from engine.text.tokenizers import load_clip_tokenizer

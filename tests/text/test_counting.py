@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api.conventions import CONVENTIONS, Chunking, PromptGrammar
+from engine.api.conventions import CONVENTIONS
+from engine.api.prompt_rules import Chunking, PromptGrammar
 from engine.api.values import ConventionName
 from engine.text.cleaning import cleaner
 from engine.text.counting import TokenCount, count_tokens

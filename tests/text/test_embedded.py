@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine.api.conventions import CONVENTIONS, Chunking, Convention
+from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.prompt_rules import Chunking
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName
 from engine.embeddings.embedding import CLIP_G, CLIP_L, Embedding, Encoder

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.conventions import CONVENTIONS, Convention, NetworkTags, PromptFeature
+from engine.api.conventions import CONVENTIONS, Convention
 from engine.api.lora import MAX_LORAS
+from engine.api.prompt_rules import NetworkTags, PromptFeature
 from engine.api.values import ConventionName
 from engine.errors import EngineError
 from engine.text.lora_blocks import BlockWeights, block_weights

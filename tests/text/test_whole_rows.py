@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from engine.api.conventions import CONVENTIONS, Convention, PromptFeature
+from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.prompt_rules import PromptFeature
 from engine.api.prompts import PromptQuestion
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError

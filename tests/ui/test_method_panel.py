@@ -5,8 +5,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from engine.api.conventions import CONVENTIONS, Convention, Emphasis, RandomSource
+from engine.api.conventions import CONVENTIONS, Convention
 from engine.api.methods import SAMPLER_FACTS
+from engine.api.noise_rules import RandomSource
+from engine.api.prompt_rules import Emphasis
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from tests.ui.conftest import Desk
 from ui.method_labels import (

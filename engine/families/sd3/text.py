@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from backends.base import Array
-from engine.api.conventions import Convention, LengthMatching
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import LengthMatching
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName
 from engine.compile.network import Network

@@ -13,19 +13,12 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
 from engine.api.control_rules import FORGE_CONTROL
-from engine.api.conventions import (
-    CONVENTIONS,
-    Convention,
-    Emphasis,
-    InitialNoise,
-    PromptFeature,
-    RandomSource,
-    RefinerHandover,
-    choice_of,
-)
+from engine.api.conventions import CONVENTIONS, Convention, RefinerHandover, choice_of
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
 from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.noise_rules import InitialNoise, RandomSource
+from engine.api.prompt_rules import Emphasis, PromptFeature
 from engine.api.request import (
     GuidanceOptions,
     RefinerChoice,

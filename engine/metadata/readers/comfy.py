@@ -10,18 +10,9 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName
-from engine.api.conventions import (
-    CONVENTIONS,
-    Chunking,
-    Convention,
-    Emphasis,
-    NetworkTags,
-    PromptFeature,
-    PromptGrammar,
-    RandomSource,
-    choice_of,
-    convention_of,
-)
+from engine.api.conventions import CONVENTIONS, Convention, choice_of, convention_of
+from engine.api.noise_rules import RandomSource
+from engine.api.prompt_rules import Chunking, Emphasis, NetworkTags, PromptFeature, PromptGrammar
 from engine.api.request import GuidanceOptions, SamplerOptions, SeedOptions
 from engine.metadata.infotext import Parameter
 from engine.metadata.json_text import as_object, parse_object

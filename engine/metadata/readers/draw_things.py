@@ -10,8 +10,9 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
 from engine.api.control import MAX_CONTROLS, ControlLayer
-from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
+from engine.api.conventions import CONVENTIONS, Convention, choice_of
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import RandomSource
 from engine.api.request import RefinerChoice
 from engine.api.second_passes import LatentUpscaler, SecondPass
 from engine.metadata.exif import USER_COMMENT

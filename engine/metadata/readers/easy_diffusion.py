@@ -14,9 +14,10 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName
 from engine.api.control import MAX_CONTROLS, ControlLayer
-from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
+from engine.api.conventions import CONVENTIONS, choice_of
 from engine.api.denoiser_options import DenoiserOptions
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import RandomSource
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.controlnet_modules import MODULES

@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
+from engine.api.conventions import CONVENTIONS, Convention, choice_of
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import RandomSource
 from engine.api.request import GuidanceOptions, RefinerChoice
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.controls import PICTURES_MISSING

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest
-from engine.api.conventions import CONVENTIONS, RandomSource
+from engine.api.conventions import CONVENTIONS
+from engine.api.noise_rules import RandomSource
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import MADE_FROM_A_PICTURE, ImportedRequest, plain

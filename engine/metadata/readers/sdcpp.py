@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import msgspec
 
-from engine.api.conventions import PromptFeature, choice_of, convention_of
+from engine.api.conventions import choice_of, convention_of
+from engine.api.prompt_rules import PromptFeature
 from engine.metadata.infotext import Infotext, Parameter, parse_infotext
 from engine.metadata.readers.a1111 import import_infotext
 from engine.metadata.readers.controls import number_of

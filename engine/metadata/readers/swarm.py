@@ -13,16 +13,10 @@ from typing import Any, Self
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest
-from engine.api.conventions import (
-    CONVENTIONS,
-    BatchSeeds,
-    Convention,
-    RandomSource,
-    RedrawSteps,
-    choice_of,
-)
+from engine.api.conventions import CONVENTIONS, Convention, RedrawSteps, choice_of
 from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import BatchSeeds, RandomSource
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.controls import PICTURES_MISSING

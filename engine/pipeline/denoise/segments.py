@@ -14,8 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.api.conventions import RefinerHandover, StepSeed
+from engine.api.conventions import RefinerHandover
 from engine.api.methods import SAMPLER_FACTS
+from engine.api.noise_rules import StepSeed
 from engine.api.record import ResolvedRequest
 from engine.api.values import ConventionName
 from engine.pipeline.denoise.denoising import (

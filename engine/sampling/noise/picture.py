@@ -7,14 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.conventions import (
-    BatchSeeds,
-    Convention,
-    RandomSource,
-    RedrawSteps,
-    SdeNoise,
-    StepSeed,
-)
+from engine.api.conventions import Convention, RedrawSteps
+from engine.api.noise_rules import BatchSeeds, RandomSource, SdeNoise, StepSeed
 from engine.api.request import SeedOptions
 from engine.sampling.noise.brownian import BrownianNoise
 from engine.sampling.noise.torch_cpu import TorchCpuGenerator

@@ -10,16 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import (
-    CONVENTIONS,
-    Convention,
-    Emphasis,
-    InitialNoise,
-    RandomSource,
-    RefinerHandover,
-    convention_of,
-)
+from engine.api.conventions import CONVENTIONS, Convention, RefinerHandover, convention_of
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
+from engine.api.noise_rules import InitialNoise, RandomSource
+from engine.api.prompt_rules import Emphasis
 from engine.api.request import (
     GuidanceOptions,
     RefinerChoice,

@@ -12,16 +12,10 @@ from hypothesis import strategies as st
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
 from engine.api.control import ControlLayer
-from engine.api.conventions import (
-    CONVENTIONS,
-    Convention,
-    Emphasis,
-    PromptFeature,
-    PromptGrammar,
-    RandomSource,
-    convention_of,
-)
+from engine.api.conventions import CONVENTIONS, Convention, convention_of
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
+from engine.api.noise_rules import RandomSource
+from engine.api.prompt_rules import Emphasis, PromptFeature, PromptGrammar
 from engine.api.request import (
     GuidanceOptions,
     RefinerChoice,

@@ -8,8 +8,9 @@ import pytest
 
 from engine.api import SamplerName, ScheduleName
 from engine.api.control import ControlLayer
-from engine.api.conventions import RandomSource, convention_of
+from engine.api.conventions import convention_of
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import RandomSource
 from engine.api.second_passes import LatentUpscaler, SecondPass
 from engine.metadata.readers import ImportedRequest
 from engine.metadata.texts import TextChunk

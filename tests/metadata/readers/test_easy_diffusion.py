@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, RandomSource
+from engine.api.conventions import CONVENTIONS
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import RandomSource
 from engine.api.values import ConventionName
 from engine.metadata.readers import read_request
 from tests.metadata.frozen import frozen

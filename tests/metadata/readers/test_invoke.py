@@ -6,9 +6,10 @@ import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
 from engine.api.control import ControlLayer, ControlMode, ControlResize
-from engine.api.conventions import RandomSource, convention_of
+from engine.api.conventions import convention_of
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt
 from engine.api.lora import LoraChoice
+from engine.api.noise_rules import RandomSource
 from engine.api.preprocessors import ControlKind
 from engine.api.request import GuidanceOptions, RefinerChoice
 from engine.api.second_passes import SecondPass

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from engine.api import ScheduleName
-from engine.api.conventions import PromptGrammar, convention_of
+from engine.api.conventions import convention_of
+from engine.api.prompt_rules import PromptGrammar
 from engine.api.values import ConventionName
 from tests.metadata.readers.graphs import TEXT_TO_PICTURE
 from tests.metadata.readers.pictures import recognised

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.api.conventions import NetworkTags, convention_of
+from engine.api.conventions import convention_of
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
+from engine.api.prompt_rules import NetworkTags
 from engine.api.request import GenerateRequest
 from engine.metadata.readers import import_record
 from engine.metadata.readers.loras import lora_choice

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.api.conventions import RandomSource, convention_of
+from engine.api.conventions import convention_of
+from engine.api.noise_rules import RandomSource
 from engine.api.request import GuidanceOptions
 from engine.metadata.readers.novelai import as_weights
 from tests.metadata.readers.pictures import recognised

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from engine.api import GenerateRequest, ResolvedRequest
-from engine.api.conventions import CONVENTIONS, PromptFeature, convention_of
+from engine.api.conventions import CONVENTIONS, convention_of
+from engine.api.prompt_rules import PromptFeature
 from engine.api.values import ConventionName
 from engine.metadata.readers import import_record
 from engine.metadata.record import decode_record, encode_record

@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, PromptFeature, RandomSource, convention_of
+from engine.api.conventions import CONVENTIONS, convention_of
+from engine.api.noise_rules import RandomSource
+from engine.api.prompt_rules import PromptFeature
 from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName
 from engine.metadata.readers import ImportedRequest, read_request

@@ -7,15 +7,10 @@ import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
 from engine.api.control import ControlLayer
-from engine.api.conventions import (
-    CONVENTIONS,
-    BatchSeeds,
-    RandomSource,
-    RedrawSteps,
-    convention_of,
-)
+from engine.api.conventions import CONVENTIONS, RedrawSteps, convention_of
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
 from engine.api.image_prompts import AdapterBlocks, ImagePrompt
+from engine.api.noise_rules import BatchSeeds, RandomSource
 from engine.api.preprocessors import CannyOptions, ControlKind, DepthOptions
 from engine.api.request import GuidanceOptions, ScheduleOptions, SeedOptions
 from engine.api.second_passes import SecondPass

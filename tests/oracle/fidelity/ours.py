@@ -12,15 +12,9 @@ from PIL import Image
 
 from backends.base import Precision
 from backends.registry import find
-from engine.api.conventions import (
-    CONVENTIONS,
-    Convention,
-    Emphasis,
-    InitialNoise,
-    LengthMatching,
-    RandomSource,
-    SdeNoise,
-)
+from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.noise_rules import InitialNoise, RandomSource, SdeNoise
+from engine.api.prompt_rules import Emphasis, LengthMatching
 from engine.api.request import (
     GenerateRequest,
     GuidanceOptions,

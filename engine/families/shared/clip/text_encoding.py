@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from backends.base import Array, Session
-from engine.api.conventions import Chunking
 from engine.api.methods import SAMPLER_FACTS
+from engine.api.prompt_rules import Chunking
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
 from engine.compile.network import Network

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.conventions import Emphasis
+from engine.api.prompt_rules import Emphasis
 from engine.text.chunks import CHUNK_LENGTH, TokenChunks
 from engine.text.prompt import PromptPart, WeightedText
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from engine import result_checks
-from engine.api.conventions import Emphasis, LengthMatching
+from engine.api.prompt_rules import Emphasis, LengthMatching
 from engine.families.shared.prompts.emphasis import Embeddings, emphasised, mixed
 from engine.families.shared.prompts.prompt_tokens import (
     AttentionMask,

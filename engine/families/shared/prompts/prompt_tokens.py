@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.conventions import Convention, Emphasis, LengthMatching
+from engine.api.conventions import Convention
+from engine.api.prompt_rules import Emphasis, LengthMatching
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.embeddings.embedding import Embedding

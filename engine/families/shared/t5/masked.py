@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array, Session
-from engine.api.conventions import Emphasis
 from engine.api.methods import SAMPLER_FACTS
+from engine.api.prompt_rules import Emphasis
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
 from engine.compile.network import Network

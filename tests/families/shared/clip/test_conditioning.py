@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.api.conventions import (
-    CONVENTIONS,
-    Chunking,
-    Convention,
-    Emphasis,
-    LengthMatching,
-    PromptGrammar,
-)
+from engine.api.conventions import CONVENTIONS, Convention
+from engine.api.prompt_rules import Chunking, Emphasis, LengthMatching, PromptGrammar
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.families.shared.prompts.conditioning import PromptConditioning
