@@ -9,6 +9,7 @@ from app.notices.wording import worded
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import FewStepSettings, LoraInfo
 from engine.api.reasons import known_kind
+from engine.api.weight_suffixes import weights_name
 from ui.labels import files_label, steps_label
 from ui.method_labels import method_name
 
@@ -25,10 +26,7 @@ def lora_name(info: LoraInfo) -> str:
 
 def choice_name(choice: LoraChoice, info: LoraInfo | None) -> str:
     """Return the name of a LoRA of the form, also if its file is missing."""
-    if info is not None:
-        return lora_name(info)
-    name = choice.file.replace("\\", "/").rpartition("/")[2]
-    return name.removesuffix(".safetensors")
+    return weights_name(choice.file) if info is None else lora_name(info)
 
 
 def place_words(info: LoraInfo, alike: Iterable[LoraInfo]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.paths import typed_path
+from engine.api.weight_suffixes import weights_name
 from engine.file_paths import exists, is_file
 from engine.folders import (
     ADAPTER_FOLDERS,
@@ -16,7 +17,6 @@ from engine.folders import (
     repository_of,
     weights_below,
 )
-from engine.metadata.weights_names import weights_name
 
 STARTER_NAME = "starter"
 # Names leave out only this suffix, so that no two files have one name.

@@ -1,12 +1,12 @@
 """LoRAs in requests and records: which files, how strongly, and how much of each was applied."""
 
 from enum import StrEnum
-from pathlib import PureWindowsPath
 from typing import Annotated
 
 import msgspec
 
 from engine.api.fields import within
+from engine.api.weight_suffixes import weights_name
 
 # The largest strength of either sign; the control of every tool ends earlier.
 MAX_LORA_STRENGTH = 100.0
@@ -52,10 +52,9 @@ class LoraChoice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         """Return the file's name and the strengths, as in "style 0.8"."""
-        name = PureWindowsPath(self.file.replace("/", "\\")).name
         own, text = self.strengths
         more = () if text == own else (f"(text {text:.4g})",)
-        return " ".join([name.removesuffix(".safetensors"), f"{own:.4g}", *more])
+        return " ".join([weights_name(self.file), f"{own:.4g}", *more])
 
 
 class LoraHash(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,11 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from engine.api.folded import folded
-from engine.api.weight_suffixes import PYTORCH_SUFFIXES, SAFETENSORS_SUFFIXES
+from engine.api.weight_suffixes import (
+    PYTORCH_SUFFIXES,
+    SAFETENSORS_SUFFIXES,
+    without_weight_suffix,
+)
 
 # The suffixes that A1111 and ComfyUI list; diffusers' first LoRAs are .bin files.
 LORA_SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, *PYTORCH_SUFFIXES})
@@ -46,7 +50,7 @@ class NamedFiles(Generic[File]):
         parts = [part for part in name.strip().replace("\\", "/").split("/") if part]
         if not parts:
             return ()
-        parts[-1] = _without_suffix(parts[-1])
+        parts[-1] = without_weight_suffix(parts[-1])
         alike = self._by_stem.get(folded(parts[-1]), ())
         for first in range(len(parts)):
             tail = "/".join(parts[first:])
@@ -92,8 +96,3 @@ def _names(name: str) -> tuple[str, ...]:
 
 def _stem(name: str) -> str:
     return folded(name.rpartition("/")[2])
-
-
-def _without_suffix(name: str) -> str:
-    stem, dot, suffix = name.rpartition(".")
-    return stem if stem and f"{dot}{suffix}".lower() in LORA_SUFFIXES else name

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from engine.api.control import ControlLayer, ControlMode, ControlReport, ControlResize
 from engine.api.image_prompts import ImagePrompt, ImagePromptReport
 from engine.api.preprocessors import ControlKind, MapOptions, PreprocessorName, name_of
+from engine.api.weight_suffixes import weights_name
 from engine.metadata.infotext import number_text
-from engine.metadata.weights_names import weights_name
 
 # The names of preprocessors that have another one there; an option may choose between two.
 _MODULES: Mapping[PreprocessorName, str] = MappingProxyType(

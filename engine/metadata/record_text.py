@@ -17,11 +17,10 @@ from engine.api.masks import MaskedContent
 from engine.api.noise_rules import InitialNoise, RandomSource
 from engine.api.prompt_rules import Emphasis, PromptGrammar
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
-from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
+from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES, weights_name
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter, number_text
 from engine.metadata.option_text import option_pairs
-from engine.metadata.weights_names import weights_name
 
 # AUTOMATIC1111 omits its default, the card's generator; "NV" gives the same on any machine.
 _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}

@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 from app.gallery.descriptions import bare_name
-from engine.api.weight_suffixes import NETWORK_SUFFIXES, WEIGHT_SUFFIXES, without_weight_suffix
-from engine.metadata.weights_names import weights_name
+from engine.api.lora import LoraChoice
+from engine.api.weight_suffixes import (
+    NETWORK_SUFFIXES,
+    WEIGHT_SUFFIXES,
+    weights_name,
+    without_weight_suffix,
+)
 from ui.files.kinds import model_kinds
+from ui.lora_labels import choice_name
 
 ROOT = Path(__file__).parents[2]
 # What each of these lists is its own.
@@ -43,6 +49,13 @@ def test_no_other_module_lists_suffixes_of_weights() -> None:
 def test_a_name_in_a_picture_has_no_suffix_of_weights(suffix: str) -> None:
     path = f"models/Flux.1{suffix.upper()}"
     assert weights_name(path) == bare_name(path) == "Flux.1"
+
+
+@pytest.mark.parametrize("suffix", WEIGHT_SUFFIXES)
+def test_the_name_of_a_lora_has_no_suffix_of_weights(suffix: str) -> None:
+    lora = LoraChoice(file=f"loras\\style{suffix}", strength=0.8)
+    assert str(lora) == "style 0.8"
+    assert choice_name(lora, None) == "style"
 
 
 def test_other_suffixes_are_parts_of_a_name() -> None:

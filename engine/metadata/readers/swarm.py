@@ -18,6 +18,7 @@ from engine.api.embeddings import EmbeddingHash
 from engine.api.lora import LoraChoice
 from engine.api.noise_rules import BatchSeeds, RandomSource
 from engine.api.request import GuidanceOptions, SeedOptions
+from engine.api.weight_suffixes import without_weight_suffix
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.controls import PICTURES_MISSING
 from engine.metadata.readers.denoiser_settings import swarm_attention, swarm_denoiser
@@ -85,7 +86,7 @@ class _ToldFiles:
         """Return what a document tells of the files."""
         files = [as_object(file) for file in as_list(document.get("sui_models"))]
         loras = {
-            str(file.get("name")).removesuffix(".safetensors"): file.get("hash")
+            without_weight_suffix(str(file.get("name"))): file.get("hash")
             for file in files
             if file.get("param") == "loras"
         }
@@ -97,7 +98,7 @@ def _embeddings(document: Mapping[str, object]) -> tuple[EmbeddingHash, ...]:
     """Return the embeddings that the prompts name by `<embed:name>`, with their hashes."""
     files = map(as_object, as_list(document.get("sui_models")))
     return listed_hashes(
-        embedding_hash(str(file.get("name")).removesuffix(".safetensors"), file.get("hash"))
+        embedding_hash(without_weight_suffix(str(file.get("name"))), file.get("hash"))
         for file in files
         if file.get("param") in _EMBEDDING_LISTS
     )
@@ -194,7 +195,7 @@ def _loras(values: Values, hashes: Mapping[str, object]) -> tuple[LoraChoice, ..
         values.refuse(_CONFINEMENT)
     rows = islice(zip_longest(names, weights, texts), len(names))
     return chosen(
-        lora_choice(name, weight, text, hashes.get(str(name).removesuffix(".safetensors")))
+        lora_choice(name, weight, text, hashes.get(without_weight_suffix(str(name))))
         for name, weight, text in rows
     )
 

@@ -50,12 +50,13 @@ def test_a1111s_hashes_are_read() -> None:
     assert "It was made with embeddings: EasyNegative, bad-hands-5." in imported.warnings
 
 
-def test_swarms_hashes_are_read() -> None:
+@pytest.mark.parametrize("suffix", ["", ".safetensors", ".pt"])
+def test_swarms_hashes_are_read(suffix: str) -> None:
     document = {
         "sui_image_params": {"prompt": "<embed:EasyNegative>", "seed": 1, "steps": 4},
         "sui_models": [
             {"name": "a.safetensors", "param": "model", "hash": "0x" + "12" * 32},
-            {"name": "EasyNegative", "param": "used_embeddings", "hash": "0x" + BAD.hash},
+            {"name": f"EasyNegative{suffix}", "param": "used_embeddings", "hash": "0x" + BAD.hash},
         ],
     }
     imported = from_swarm((TextChunk("parameters", json.dumps(document)),))

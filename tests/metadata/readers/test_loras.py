@@ -10,6 +10,7 @@ from engine.api.conventions import convention_of
 from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
 from engine.api.prompt_rules import NetworkTags
 from engine.api.request import GenerateRequest
+from engine.api.weight_suffixes import WEIGHT_SUFFIXES
 from engine.metadata.readers import import_record
 from engine.metadata.readers.loras import lora_choice
 from engine.metadata.readers.named_files import file_name
@@ -132,6 +133,14 @@ def test_a_lora_of_swarmui_that_is_confined_to_a_part_is_told_of() -> None:
 
     assert remarks("0", "0") == remarks() == ()
     assert remarks("0", "1") == ('"lorasectionconfinement: 2 values" was not taken over.',)
+
+
+@pytest.mark.parametrize("suffix", WEIGHT_SUFFIXES)
+def test_swarmuis_hash_of_a_lora_is_found_whatever_its_format(suffix: str) -> None:
+    files = [{"name": f"flux/ink{suffix}", "param": "loras", "hash": "0xa53c55a0"}]
+    assert swarm({"loras": ["flux/ink"]}, sui_models=files).loras == (
+        choice("flux/ink", digits="a53c55a0"),
+    )
 
 
 def test_swarmuis_loras_have_weights_for_both_networks_and_hashes() -> None:
