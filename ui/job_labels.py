@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.queue.jobs import Job
 from engine.api.upscaling import Resampling
+from engine.api.weight_suffixes import weights_name
 
 translate = QCoreApplication.translate
 
@@ -24,4 +25,4 @@ def upscaler_name(upscaler: str) -> str:
         return translate("labels", "Lanczos")
     if upscaler == Resampling.AREA:
         return translate("labels", "Area")
-    return Path(upscaler).stem
+    return weights_name(upscaler)

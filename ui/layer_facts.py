@@ -19,6 +19,7 @@ from engine.api.preprocessors import MapOptions, name_of
 from engine.api.request import GenerateRequest
 from engine.api.second_passes import Resampling, SecondPass
 from engine.api.values import InputRole
+from engine.api.weight_suffixes import weights_name
 from ui.choice_labels import automatic, choice_label
 from ui.labels import short_number, size_label, steps_label
 from ui.layer_labels import (
@@ -149,7 +150,7 @@ def _pass(second: SecondPass) -> Iterator[str]:
 
 
 def _stem(file: str | None) -> str:
-    return Path(file_name(file)).stem if file else ""
+    return weights_name(file_name(file)) if file else ""
 
 
 def _value(value: object) -> str:

@@ -18,6 +18,7 @@ from engine.api.image_prompts import (
 )
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.preprocessors import PREPROCESSORS, ControlKind, PreprocessorName
+from engine.api.weight_suffixes import weights_name
 from ui.method_labels import QT_TRANSLATE_NOOP
 
 translate = QCoreApplication.translate
@@ -326,7 +327,7 @@ def layer_name(kind: LayerKind, row: LayerRow) -> str:
     if row.info is not None:
         return file_title(row.info)
     if stated is not None:
-        return Path(file_name(stated)).stem
+        return weights_name(file_name(stated))
     return Path(row.layer.image).name or translate("layers", "No picture yet")
 
 

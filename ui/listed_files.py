@@ -10,6 +10,7 @@ from app.form.layer_list import LayerList, LayerRow
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.second_passes import LatentUpscaler, Resampling
+from engine.api.weight_suffixes import weights_name
 from ui.checkpoint_labels import model_about
 from ui.labels import checkpoint_label
 from ui.layer_labels import file_title, layer_name, misfit_words
@@ -121,4 +122,4 @@ def _elsewhere(chosen: str | None, listed: Iterable[FileEntry]) -> list[FileEntr
     """Return an entry for a file in no list."""
     if chosen is None or any(entry.value == chosen for entry in listed):
         return []
-    return [FileEntry(Path(chosen).stem, chosen, chosen)]
+    return [FileEntry(weights_name(chosen), chosen, chosen)]

@@ -1,11 +1,10 @@
 """Words about second passes in the user's language."""
 
-from pathlib import Path
-
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.layer_kinds import file_name
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.weight_suffixes import weights_name
 from ui.labels import duration, size_label
 
 translate = QCoreApplication.translate
@@ -27,7 +26,7 @@ def upscaler_words(upscaler: str) -> tuple[str, str]:
         return plain[upscaler]
     if upscaler in LATENT_UPSCALERS:
         return upscaler, _latent_about(upscaler)
-    return Path(upscaler).stem, upscaler
+    return weights_name(upscaler), upscaler
 
 
 def _latent_about(upscaler: str) -> str:

@@ -13,6 +13,7 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.upscaling import Resampling, UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorInfo
+from engine.api.weight_suffixes import weights_name
 from ui.files.chooser import FileChooser
 from ui.files.kinds import UPSCALER_PATTERNS
 from ui.job_labels import upscaler_name
@@ -124,7 +125,7 @@ class UpscalePopup(QFrame):
         self.upscaler.blockSignals(True)
         self.upscaler.clear()
         for model in self._commands.upscalers:
-            self.upscaler.add_choice(Path(model.path).stem, model.path, upscaler_about(model))
+            self.upscaler.add_choice(weights_name(model.path), model.path, upscaler_about(model))
         sentences = {
             Resampling.LANCZOS: self.tr("Quick and sharp; adds no detail. Needs no file."),
             Resampling.AREA: self.tr("Repeats pixels: for pixel art. Needs no file."),
@@ -134,7 +135,9 @@ class UpscalePopup(QFrame):
         if chosen and self.upscaler.findData(chosen) < 0:
             self._elsewhere = chosen
         if self._elsewhere and self.upscaler.findData(self._elsewhere) < 0:
-            self.upscaler.add_choice(Path(self._elsewhere).stem, self._elsewhere, self._place_words)
+            self.upscaler.add_choice(
+                weights_name(self._elsewhere), self._elsewhere, self._place_words
+            )
         self.upscaler.add_choice(self.tr("Choose a file…"), _CHOOSE, "")
         index = self.upscaler.findData(chosen) if chosen else -1
         self.upscaler.setCurrentIndex(max(index, 0))

@@ -17,6 +17,7 @@ from engine.api.conventions import Convention, convention_of
 from engine.api.lora import MAX_LORA_STRENGTH, MAX_LORAS, LoraChoice
 from engine.api.lora_files import FewStepSettings
 from engine.api.prompt_rules import NetworkTags
+from engine.api.weight_suffixes import weights_name
 
 _NUMBER = re.compile(r"-?[0-9]*\.?[0-9]+")
 _MOST_STRENGTHS = 2
@@ -60,7 +61,7 @@ class LoraCommands(QObject):
     def remove(self, at: int) -> None:
         """Remove a LoRA from the list."""
         loras = self._form.loras
-        name = Path(loras[at].file).stem[:80]
+        name = weights_name(loras[at].file)[:80]
         rest = (*loras[:at], *loras[at + 1 :])
         self._put(self.tr("{name} is removed.").format(name=name), rest)
 
@@ -172,7 +173,7 @@ class LoraCommands(QObject):
         return " ".join(parts) or self.tr("The list of LoRAs has changed.")
 
     def _names(self, files: list[str]) -> str:
-        names = [_shortened(Path(file).stem) for file in files[:_MOST_NAMED]]
+        names = [_shortened(weights_name(file)) for file in files[:_MOST_NAMED]]
         if len(files) > len(names):
             names.append(self.tr("{n} more").format(n=len(files) - len(names)))
         return ", ".join(names)

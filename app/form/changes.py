@@ -30,6 +30,7 @@ from app.notices.remedies import NoticeAction
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorInfo
+from engine.api.weight_suffixes import weights_name
 
 
 class Reuse(StrEnum):
@@ -109,7 +110,9 @@ class FormChanges(QObject):
 
         put(NO_CHOICES)
         self._notices.tell(
-            self.tr("{name} begins with its own settings.").format(name=model.stem[:80]),
+            self.tr("{name} begins with its own settings.").format(
+                name=weights_name(model.name)[:80]
+            ),
             actions=(NoticeAction.UNDO_CHANGE,),
             undo=lambda: put(before),
         )
@@ -145,7 +148,9 @@ class FormChanges(QObject):
         It is told by `name`, or by that of its file.
         """
         self._checkpoints.add(path)
-        message = self.tr("{name} is the model now.").format(name=(name or path.stem)[:80])
+        message = self.tr("{name} is the model now.").format(
+            name=(name or weights_name(path.name))[:80]
+        )
         self.apply(message, lambda: self._put_checkpoint(path))
 
     def use_starter(self, prompt: str) -> None:

@@ -20,6 +20,7 @@ from engine.api.messages import (
 )
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.api.weight_suffixes import weights_name
 from engine.file_paths import exists
 
 # Errors of the engine, not of the subject of a query, which is sent once more.
@@ -140,7 +141,7 @@ class CheckpointStore(QObject):
     def _name(self, path: Path) -> str:
         if path.is_relative_to(self.models):
             return listed_name(path, self.models)
-        return path.stem if path.suffix else path.name
+        return weights_name(path.name)
 
     def look(
         self,

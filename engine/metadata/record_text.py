@@ -16,7 +16,7 @@ from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
 from engine.api.noise_rules import InitialNoise, RandomSource
 from engine.api.prompt_rules import Emphasis, PromptGrammar
-from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.second_passes import Resampling, SecondPass
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES, weights_name
 from engine.metadata.control_text import control_units
 from engine.metadata.infotext import Infotext, Parameter, number_text
@@ -216,9 +216,7 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
         yield "Hires resize", f"{hires.width}x{hires.height}"
     yield "Hires steps", None if hires.steps is None else str(hires.steps)
     method = _UPSCALE_METHODS.get(hires.upscaler)
-    is_latent = hires.upscaler in LATENT_UPSCALERS
-    name = hires.upscaler if is_latent else PureWindowsPath(hires.upscaler).stem
-    yield "Hires upscaler", method or name
+    yield "Hires upscaler", method or weights_name(hires.upscaler)
     # Forge's keys, as for the first pass.
     scale = "Hires Distilled CFG Scale" if _names_two_scales(record) else "Hires CFG Scale"
     yield scale, None if hires.guidance is None else number_text(hires.guidance)

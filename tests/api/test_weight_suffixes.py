@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from app.form.layer_kinds import CONTROL_LAYERS
+from app.form.layer_list import LayerFate, LayerRow
 from app.gallery.descriptions import bare_name
+from engine.api.control import ControlLayer
 from engine.api.lora import LoraChoice
+from engine.api.request import GenerateRequest
 from engine.api.weight_suffixes import (
     NETWORK_SUFFIXES,
     WEIGHT_SUFFIXES,
@@ -15,7 +19,11 @@ from engine.api.weight_suffixes import (
     without_weight_suffix,
 )
 from ui.files.kinds import model_kinds
+from ui.job_labels import upscaler_name
+from ui.layer_facts import control_lines
+from ui.layer_labels import layer_name
 from ui.lora_labels import choice_name
+from ui.second_pass_labels import upscaler_words
 
 ROOT = Path(__file__).parents[2]
 # What each of these lists is its own.
@@ -62,6 +70,16 @@ def test_other_suffixes_are_parts_of_a_name() -> None:
     assert [without_weight_suffix(name) for name in ("v1.5", ".pt", "a.b.png")] == [
         *("v1.5", ".pt", "a.b.png")
     ]
+
+
+def test_a_dot_in_a_name_that_is_stated_begins_no_suffix() -> None:
+    upscaler = "nomos 1.2"
+    assert [upscaler_name(upscaler), upscaler_words(upscaler)[0]] == [upscaler] * 2
+    layer = ControlLayer(image="a.png", network="canny v1.1")
+    row = LayerRow(layer, None, LayerFate.MISSING)
+    assert layer_name(CONTROL_LAYERS, row) == layer.network
+    request = GenerateRequest(prompt="", controls=(layer,))
+    assert control_lines(request).startswith("canny v1.1")
 
 
 def test_dialogs_show_every_file_of_weights() -> None:

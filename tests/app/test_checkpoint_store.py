@@ -58,6 +58,16 @@ def test_the_models_folder_is_listed_beside_what_was_opened(staged: Staged, tmp_
     assert names == [STARTER_NAME, "a", "sub/b", "c"]
 
 
+def test_a_dot_in_the_name_of_an_opened_folder_begins_no_suffix(
+    staged: Staged, tmp_path: Path
+) -> None:
+    folder = tmp_path / "stable-diffusion-v1.5"
+    folder.mkdir()
+    store = staged.session.checkpoints
+    store.add(folder)
+    assert store.entries[-1].name == folder.name
+
+
 def test_an_engine_that_dies_of_a_checkpoint_is_asked_once_more(
     tmp_path: Path, qtbot: QtBot
 ) -> None:

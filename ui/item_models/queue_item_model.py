@@ -23,6 +23,7 @@ from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.notices.wording import worded
 from app.queue.jobs import Job, JobState
 from app.session import Session
+from engine.api.weight_suffixes import weights_name
 from ui.job_labels import job_title, upscaler_name
 from ui.labels import checkpoint_label, duration, size_label, steps_label
 from ui.queue_changes import on_queue_changes
@@ -214,7 +215,8 @@ class QueueItemModel(QAbstractListModel):
             return upscaler_name(job.upscale.upscaler)
         path = Path((job.generation and job.generation.checkpoint) or "")
         is_starter = path == self._session.checkpoints.starter
-        return checkpoint_label(ListedCheckpoint(STARTER_NAME if is_starter else path.stem, path))
+        name = STARTER_NAME if is_starter else weights_name(path.name)
+        return checkpoint_label(ListedCheckpoint(name, path))
 
     def _remark(self, job: Job) -> str:
         match job.state:

@@ -9,6 +9,7 @@ from app.library.checkpoints import ListedCheckpoint
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
+from engine.api.weight_suffixes import weights_name
 from ui.checkpoint_labels import model_about
 from ui.labels import checkpoint_label
 from ui.widgets.choice_rows import ABOUT_ROLE
@@ -41,7 +42,7 @@ class RefinerItemModel(QAbstractListModel):
         left_out = self._others | {str(checkpoint)}
         offered = [entry for entry in self._listed if entry[0] not in left_out]
         if refiner is not None and all(path != refiner for path, _ in offered):
-            offered.append((refiner, Path(refiner).stem))
+            offered.append((refiner, weights_name(refiner)))
         offered.sort(key=lambda entry: _NAMED_SO not in entry[1].lower())
         if offered != self._offered:
             self.beginResetModel()

@@ -15,6 +15,7 @@ from engine.api.fields import bounds_of
 from engine.api.model_files import ModelKind
 from engine.api.second_passes import SecondPass, needs_file
 from engine.api.upscaler_names import is_called
+from engine.api.weight_suffixes import weights_name
 from ui.files.chooser import FileChooser
 from ui.files.kinds import MODEL_PATTERNS, UPSCALER_PATTERNS
 from ui.listed_files import upscaler_files, usable
@@ -203,7 +204,7 @@ class SecondPassCard(ListedCard):
             method_name(method) for method in (shown.sampler, shown.schedule) if method
         ]
         if shown.checkpoint is not None:
-            words.append(Path(shown.checkpoint).stem)
+            words.append(weights_name(shown.checkpoint))
         if shown.prompt is not None or shown.negative_prompt is not None:
             words.append(self.tr("prompts of its own"))
         if shown.tile is not None:
