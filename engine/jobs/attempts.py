@@ -103,18 +103,18 @@ class Attempts:
 
     def _run_on(self, candidate: Candidate) -> JobResult:
         """Make the remaining pictures on a device; retry after a damaged copy or a failed refit."""
-        damages = 0
+        damages, failures = 0, self._services.refit_failures
         while damages < _MOST_DAMAGES:
             try:
                 return self._attempt_on(candidate)
             except EngineError as error:
-                if error.code is ErrorCode.WORKING_COPY_DAMAGED:
-                    damages += 1
-                elif (
-                    error.code is not ErrorCode.REFIT_FAILED
-                    or not self._moves_loras_beside_layers(candidate)
-                ):
-                    raise
+                match error.code:
+                    case ErrorCode.WORKING_COPY_DAMAGED:
+                        damages += 1
+                    case ErrorCode.REFIT_FAILED if not failures.has(candidate.device):
+                        self._use_side_branches(candidate.device)
+                    case _:
+                        raise
                 self._progress.pending.forget()
                 self.warn(error.info)
         raise EngineError(
@@ -123,18 +123,11 @@ class Attempts:
             sentence("The disk or the memory of this computer may be failing."),
         )
 
-    def _moves_loras_beside_layers(self, candidate: Candidate) -> bool:
-        """Read the job again after a failed refit, with its LoRAs beside the layers; return True.
-
-        Return False, and read nothing, if refits have failed on the device before.
-        """
-        failures = self._services.refit_failures
-        if failures.has(candidate.device):
-            return False
-        failures.note(candidate.device)
+    def _use_side_branches(self, device: Device) -> None:
+        """Note that refits fail on a device, and read the job with its LoRAs as side branches."""
+        self._services.refit_failures.note(device)
         with host_memory_errors():
             self._read = read_job(self._read.job)
-        return True
 
     def _attempt_on(self, candidate: Candidate) -> JobResult:
         plan, progress, environment = self.plan_on(candidate), self._progress, self._environment

@@ -2751,25 +2751,6 @@
   </message>
  </context>
  <context>
-  <name>NamedRow</name>
-  <message>
-   <source>Choose the file of {name}</source>
-   <translation>Die Datei von {name} wählen</translation>
-  </message>
-  <message>
-   <source>Choose…</source>
-   <translation>Wählen…</translation>
-  </message>
-  <message>
-   <source>Find it…</source>
-   <translation>Suchen…</translation>
-  </message>
-  <message>
-   <source>Find {name}</source>
-   <translation>{name} suchen</translation>
-  </message>
- </context>
- <context>
   <name>NoticeBar</name>
   <message>
    <source>And {n} more.</source>
@@ -4948,6 +4929,25 @@
   <message>
    <source>Pictures you make are kept here</source>
    <translation>Hier bleiben die erzeugten Bilder</translation>
+  </message>
+ </context>
+ <context>
+  <name>UnresolvedLoraRow</name>
+  <message>
+   <source>Choose the file of {name}</source>
+   <translation>Die Datei von {name} wählen</translation>
+  </message>
+  <message>
+   <source>Choose…</source>
+   <translation>Wählen…</translation>
+  </message>
+  <message>
+   <source>Find it…</source>
+   <translation>Suchen…</translation>
+  </message>
+  <message>
+   <source>Find {name}</source>
+   <translation>{name} suchen</translation>
   </message>
  </context>
  <context>

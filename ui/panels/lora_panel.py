@@ -42,7 +42,7 @@ class LoraPanel(CardList[LoraRowPanel]):
         super().__init__(M)
         self.heading.setText(self.tr("LoRA"))
         self._session, self._theme, self._pictures = session, theme, pictures
-        self.questions: list[NamedRow] = []
+        self.questions: list[UnresolvedLoraRow] = []
         self.named = plain_label("", "caption", wrap=True)
         self._asked = QWidget()
         column = QVBoxLayout(self._asked)
@@ -153,7 +153,7 @@ class LoraPanel(CardList[LoraRowPanel]):
         for row in self.questions:
             row.hide()
             row.deleteLater()
-        self.questions = [NamedRow(lora) for lora in named]
+        self.questions = [UnresolvedLoraRow(lora) for lora in named]
         column = self._asked.layout()
         assert column is not None
         for row in self.questions:
@@ -161,7 +161,7 @@ class LoraPanel(CardList[LoraRowPanel]):
             row.show()
             row.act.clicked.connect(lambda _checked=False, row=row: self._ask_about(row))
 
-    def _ask_about(self, row: "NamedRow") -> None:
+    def _ask_about(self, row: "UnresolvedLoraRow") -> None:
         if row.named.info is None:
             self._find_named(row.named)
         else:
@@ -172,7 +172,7 @@ class LoraPanel(CardList[LoraRowPanel]):
         menu = FileMenu(row.alike, row.info, lambda path: lora.replace(at, path), self)
         menu.open_below(self.cards[at].another)
 
-    def _choose_named(self, row: "NamedRow") -> None:
+    def _choose_named(self, row: "UnresolvedLoraRow") -> None:
         named, lora = row.named, self._session.lora
 
         def use(path: Path) -> None:
@@ -198,7 +198,7 @@ class LoraPanel(CardList[LoraRowPanel]):
         return Path(found) if found else None
 
 
-class NamedRow(QWidget):
+class UnresolvedLoraRow(QWidget):
     """A LoRA of the prompt that is not found or could be several files, with a button to choose."""
 
     def __init__(self, named: NamedLora) -> None:
