@@ -9,7 +9,6 @@ those of a safetensors file.
 import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -26,7 +25,7 @@ from engine.checkpoints.limits import (
     MAX_NAME_CHARS,
     MAX_RANK,
 )
-from engine.checkpoints.opening import Recall, nothing_known, read_steadily
+from engine.checkpoints.opening import Recall
 from engine.errors import EngineError
 
 TIMEOUT_S = 30
@@ -75,11 +74,6 @@ class _Answer(msgspec.Struct, frozen=True):
     def is_list(self) -> bool:
         """True if the answer lists the tensors instead of a reason for refusing them."""
         return not (self.refused or self.foreign or self.packed or self.damaged)
-
-
-def read_torch_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
-    """Return the tensors of a PyTorch file. Raises EngineError if it is unsound."""
-    return read_steadily(path, partial(index_of, path, recall))
 
 
 def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) -> TensorIndex:

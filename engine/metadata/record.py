@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +14,6 @@ from engine.api.prompt_rules import TextCleaning
 from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
-from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import PARAMETERS_KEYWORD, RECORD_KEYWORD, TextChunk
 from engine.plain_text import is_plain
@@ -121,14 +119,6 @@ def _completed(decoded: Any) -> Any:
             return {**decoded, "request": {**request, "convention": convention}}
         case _:
             return decoded
-
-
-def read_record(path: Path) -> GenerationRecord | None:
-    """Return the record of a picture that we wrote, None if there is none.
-
-    Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no picture.
-    """
-    return find_record(read_text_chunks(path))
 
 
 def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:

@@ -41,9 +41,8 @@ class ClipTokenizer:
     """A tokenizer from text to token ids.
 
     `start_id` and `end_id` enclose each chunk, `pad_id` fills it, `comma_id` is the comma at the
-    end of a word (None if the vocabulary has none); `vocabulary_size` is one more than the largest
-    id. `sentence_ends` (a period), `phrase_ends` (also comma, colon, semicolon) and `word_ends` are
-    sets of ids.
+    end of a word (None if the vocabulary has none). `sentence_ends` (a period), `phrase_ends` (also
+    comma, colon, semicolon) and `word_ends` are sets of ids.
     """
 
     def __init__(
@@ -67,7 +66,6 @@ class ClipTokenizer:
         pad = pad or end
         self.pad_id = vocabulary[pad]
         self.comma_id = vocabulary.get("," + _END_OF_WORD)
-        self.vocabulary_size = max(vocabulary.values()) + 1
         self.sentence_ends = _ids_of(vocabulary, ".")
         self.phrase_ends = _ids_of(vocabulary, ".,;:")
         self.word_ends = frozenset(

@@ -11,7 +11,7 @@ from app.cli import controls, run
 from app.cli.terminal import Usage
 from engine.api.control import ControlLayer, ControlMode, ControlResize
 from engine.api.preprocessors import CannyOptions, ControlKind, ReferenceOptions
-from engine.metadata.record import read_record
+from tests.metadata.records import read_record
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.tiny_checkpoint import write_checkpoint
 

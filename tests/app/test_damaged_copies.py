@@ -10,7 +10,7 @@ from PIL import Image
 
 from app.cli import run
 from engine.api.values import ErrorCode
-from engine.metadata.record import read_record
+from tests.metadata.records import read_record
 
 _SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7", "--backend", "cpu")
 

@@ -9,8 +9,8 @@ from PIL import Image
 from app.cli import run
 from app.paths import starter_checkpoint
 from engine.families.identify import identify
-from engine.metadata.record import read_record
 from tests.checkpoints.arrays import write_arrays
+from tests.metadata.records import read_record
 
 SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7")
 

@@ -22,8 +22,8 @@ from app.settings.reading import FILE
 from engine.api.noise_rules import RandomSource
 from engine.api.values import SamplerName, ScheduleName
 from engine.metadata.readers import read_request
-from engine.metadata.record import read_record
 from tests.metadata.readers.pictures import jpeg, user_comment
+from tests.metadata.records import read_record
 
 # For a process on a machine that is busy with others.
 _PATIENCE_S = 120.0

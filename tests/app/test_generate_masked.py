@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from app.cli import run
-from engine.metadata.record import read_record
+from tests.metadata.records import read_record
 
 # A size whose cells are whole, and what is white of the mask.
 SIDE = 96

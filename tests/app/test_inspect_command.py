@@ -9,11 +9,11 @@ import pytest
 
 from app.cli import run
 from app.paths import find_paths
-from engine.metadata.record import read_record
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import VAE
 from tests.families.test_identify import SMALL
+from tests.metadata.records import read_record
 from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
 
 

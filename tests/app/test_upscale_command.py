@@ -13,11 +13,11 @@ from app.paths import find_paths
 from app.settings.reading import FILE
 from backends.base import Array
 from engine.api.saving import PictureFormat
-from engine.metadata.record import read_record, record_chunks
+from engine.metadata.record import record_chunks
 from engine.output.encoding import encode_picture
 from tests.checkpoints.files import write_sparse
 from tests.families.test_identify import SMALL
-from tests.metadata.records import PLAIN
+from tests.metadata.records import PLAIN, read_record
 from tests.upscalers.small import file_of, picture, torch_file_of
 
 CPU = ("--backend", "cpu")

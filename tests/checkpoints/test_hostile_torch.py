@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.checkpoints.torch_file import read_torch_index
+from engine.checkpoints.files import read_index
 from engine.checkpoints.torch_pickle import read_pickle
 from engine.errors import EngineError
 from tests.checkpoints import hostile_torch
@@ -111,7 +111,7 @@ def test_a_checkpoint_with_leftovers_of_its_training_is_listed(name: str, tmp_pa
     path = tmp_path / "honest.ckpt"
     storages = [(f"archive/data/{number}", bytes(4)) for number in range(1, 3000)]
     hostile_torch.write_archive(path, honest(BESIDE[name]), *storages)
-    found = read_torch_index(path).tensors
+    found = read_index(path).tensors
     assert len(found) == 3000
     assert HONEST_NAME.format(2999) in found
 
@@ -119,11 +119,11 @@ def test_a_checkpoint_with_leftovers_of_its_training_is_listed(name: str, tmp_pa
 def test_a_torch_file_may_have_as_many_tensors_as_a_safetensors_file(tmp_path: Path) -> None:
     path = tmp_path / "many.ckpt"
     hostile_torch.write_archive(path, b"\x80\x02" + hostile_torch.named(49_000, 60) + b".")
-    assert len(read_torch_index(path).tensors) == 49_000
+    assert len(read_index(path).tensors) == 49_000
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "long.ckpt"
     hostile_torch.write_archive(path, b"\x80\x02" + hostile_torch.under("a" * 600, 3) + b".")
     with pytest.raises(EngineError, match="name of more than 512 characters"):
-        read_torch_index(path)
+        read_index(path)

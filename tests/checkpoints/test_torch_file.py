@@ -16,7 +16,7 @@ import pytest
 
 from backends.base import Array, FileSlice
 from engine.api.values import ErrorCode
-from engine.checkpoints.torch_file import read_torch_index
+from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.weights.sources import as_source
 
@@ -30,7 +30,7 @@ def numbers(ref: FileSlice) -> Array:
 
 
 def test_a_file_written_by_torch_is_read_without_copying() -> None:
-    tensors = read_torch_index(FROZEN).tensors
+    tensors = read_index(FROZEN).tensors
     expected = {
         "model.ramp": RAMP,
         "model.half": RAMP,
@@ -66,21 +66,21 @@ def test_the_listing_process_gets_no_variable_but_the_one_that_windows_needs(
     monkeypatch.setattr(subprocess, "run", spy)
     monkeypatch.setenv("PYTHONVERBOSE", "1")
     monkeypatch.delenv("SYSTEMROOT", raising=False)
-    assert read_torch_index(FROZEN).tensors
+    assert read_index(FROZEN).tensors
     monkeypatch.setenv("SYSTEMROOT", r"C:\Windows")
-    assert read_torch_index(FROZEN).tensors
+    assert read_index(FROZEN).tensors
     assert seen == [{}, {"SYSTEMROOT": r"C:\Windows"}]
 
 
 def test_the_digest_follows_the_weights(tmp_path: Path) -> None:
     copy = tmp_path / "copy.ckpt"
     shutil.copy(FROZEN, copy)
-    index = read_torch_index(copy)
-    assert index.digest == read_torch_index(FROZEN).digest
+    index = read_index(copy)
+    assert index.digest == read_index(FROZEN).digest
     raw = bytearray(copy.read_bytes())
     raw[index.tensors["model.ramp"].offset] ^= 1
     copy.write_bytes(raw)
-    assert read_torch_index(copy).digest != index.digest
+    assert read_index(copy).digest != index.digest
 
 
 # --- pickles that are programs ---
@@ -161,7 +161,7 @@ def test_a_name_that_is_not_of_weights_is_refused(module: str, name: str, tmp_pa
     canary = tmp_path / "canary"
     pickled = by_name(module, name, text(CANARY.format(str(canary))))
     with pytest.raises(EngineError, match=name.split(".")[0]) as caught:
-        read_torch_index(archive(tmp_path / "evil.ckpt", pickled))
+        read_index(archive(tmp_path / "evil.ckpt", pickled))
     assert caught.value.code is ErrorCode.CHECKPOINT_UNREADABLE
     assert "safetensors" in (caught.value.hint or "")
     assert not canary.exists()
@@ -205,10 +205,10 @@ def test_hidden_code_does_not_run(name: str, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     path = archive(tmp_path / "evil.ckpt", hidden(canary)[name])
     if name == "two pickles":  # the second is not looked at
-        assert not read_torch_index(path).tensors
+        assert not read_index(path).tensors
     else:
         with pytest.raises(EngineError):
-            read_torch_index(path)
+            read_index(path)
     assert not canary.exists()
 
 
@@ -230,7 +230,7 @@ def bombs() -> dict[str, bytes]:
 @pytest.mark.parametrize("name", bombs())
 def test_time_and_memory_are_bounded(name: str, tmp_path: Path) -> None:
     with pytest.raises(EngineError):
-        read_torch_index(archive(tmp_path / "bomb.ckpt", bombs()[name]))
+        read_index(archive(tmp_path / "bomb.ckpt", bombs()[name]))
 
 
 # --- tensors that are not there ---
@@ -250,18 +250,18 @@ def tensor(storage: str, offset: int, shape: tuple[int, ...], strides: tuple[int
 
 def test_a_tensor_at_an_offset_is_read(tmp_path: Path) -> None:
     path = archive(tmp_path / "one.ckpt", tensor("0", 4, (2, 2), (2, 1)))
-    assert np.array_equal(numbers(read_torch_index(path).tensors["a"]), [[4, 5], [6, 7]])
+    assert np.array_equal(numbers(read_index(path).tensors["a"]), [[4, 5], [6, 7]])
 
 
 def test_a_kernel_with_its_channels_last_has_its_own_shape(tmp_path: Path) -> None:
     """torch's `channels_last`, in which some trainers keep networks, and save them so."""
     claim = tensor("0", 0, (2, 3, 2, 2), (12, 1, 6, 3))
-    found = read_torch_index(archive(tmp_path / "one.ckpt", claim))
+    found = read_index(archive(tmp_path / "one.ckpt", claim))
     numbers = as_source(found.tensors["a"]).read()
     wanted = RAMP.reshape(2, 2, 2, 3).transpose(0, 3, 1, 2)
     assert np.array_equal(numbers, wanted)
     rows = archive(tmp_path / "rows.ckpt", tensor("0", 0, (2, 3, 2, 2), (12, 4, 2, 1)))
-    assert read_torch_index(rows).digest != found.digest
+    assert read_index(rows).digest != found.digest
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_a_tensor_lies_within_its_storage(
     claim: tuple[str, int, tuple[int, ...], tuple[int, ...]], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(EngineError, match=said):
-        read_torch_index(archive(tmp_path / "odd.ckpt", tensor(*claim)))
+        read_index(archive(tmp_path / "odd.ckpt", tensor(*claim)))
 
 
 # --- archives that contradict themselves ---
@@ -356,18 +356,19 @@ def test_an_archive_that_torch_would_not_write_is_refused(name: str, tmp_path: P
     path = tmp_path / "odd.ckpt"
     path.write_bytes(changed)
     with pytest.raises(EngineError) as caught:
-        read_torch_index(path)
+        read_index(path)
     assert path.name in caught.value.message
 
 
 def test_a_long_list_of_members_does_not_fill_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.ckpt"
     with path.open("wb") as file:
+        file.write(b"PK\x03\x04")
         file.truncate(3 << 30)
         file.seek(0, 2)
         file.write(b"PK\x05\x06" + struct.pack("<4H2IH", 0, 0, 9, 9, 3 << 30, 0, 0))
     with pytest.raises(EngineError, match="longer than any"):
-        read_torch_index(path)
+        read_index(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x03\x04", b"\x80\x02}q\x00.", b"<html>"])
@@ -375,10 +376,10 @@ def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) ->
     path = tmp_path / "none.ckpt"
     path.write_bytes(content)
     with pytest.raises(EngineError):
-        read_torch_index(path)
+        read_index(path)
 
 
 def test_a_missing_file_is_refused() -> None:
     with pytest.raises(EngineError) as caught:
-        read_torch_index(Path("nowhere.ckpt"))
+        read_index(Path("nowhere.ckpt"))
     assert caught.value.code is ErrorCode.CHECKPOINT_NOT_FOUND

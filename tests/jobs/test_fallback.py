@@ -35,10 +35,10 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency, Resident
-from engine.metadata.record import read_record
 from engine.output import destination
 from engine.weights.working_copies import WorkingCopies
 from tests.devices.test_crash_attribution import Holder
+from tests.metadata.records import read_record
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request

@@ -24,11 +24,11 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.metadata.readers import read_request
-from engine.metadata.record import read_record
 from engine.output import Destination
 from engine.preprocessors.annotators import AnnotatorKind
 from tests.checkpoints.arrays import write_arrays
 from tests.image_prompts.files import write_adapter, write_encoder, write_picture
+from tests.metadata.records import read_record
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.jobs import RoomyResidency, a_request
 from tests.preprocessors.annotator_files import stored

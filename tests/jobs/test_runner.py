@@ -19,8 +19,8 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
-from engine.metadata.record import read_record
 from engine.output import Destination, destination
+from tests.metadata.records import read_record
 
 REQUEST = GenerateRequest(
     prompt="a red house", checkpoint=str(starter_checkpoint()), steps=2, width=64, height=64, seed=3

@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -24,6 +25,8 @@ from engine.api import (
 from engine.api.conventions import CONVENTIONS
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.record import find_record
 
 PLAIN_REQUEST = ResolvedRequest(
     prompt="a cat, (masterpiece:1.2)",
@@ -164,3 +167,8 @@ def png_with(*chunks: bytes) -> bytes:
 def text(keyword: str, value: str) -> bytes:
     """A tEXt chunk."""
     return chunk(b"tEXt", keyword.encode("latin-1") + b"\0" + value.encode("latin-1"))
+
+
+def read_record(path: Path) -> GenerationRecord | None:
+    """The record of a picture that we wrote; None if there is none."""
+    return find_record(read_text_chunks(path))

@@ -18,14 +18,9 @@ from engine.api.request import GuidanceOptions
 from engine.metadata.infotext import format_infotext, parse_infotext
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.readers.a1111 import import_infotext
-from engine.metadata.record import (
-    decode_record,
-    encode_record,
-    read_record,
-    record_chunks,
-)
+from engine.metadata.record import decode_record, encode_record, record_chunks
 from engine.metadata.record_text import record_infotext
-from tests.metadata.records import PLAIN, PLAIN_REQUEST, PNG, RECORDS, png_with, text
+from tests.metadata.records import PLAIN, PLAIN_REQUEST, PNG, RECORDS, png_with, read_record, text
 
 
 @given(record=RECORDS)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from engine.checkpoints.files import read_index
-from engine.checkpoints.torch_file import read_torch_index
 from engine.families import identify
 from engine.weights.sources import as_source, mapped
 from tests.families import listings
@@ -21,7 +20,7 @@ def test_a_saved_module_is_read_back(tmp_path: Path) -> None:
     layers = torch.nn.Conv2d(4, 8, 3), torch.nn.GroupNorm(2, 8), torch.nn.Linear(8, 5)
     state = torch.nn.Sequential(*layers).half().state_dict()
     torch.save(state, tmp_path / "m.bin")
-    tensors = read_torch_index(tmp_path / "m.bin").tensors
+    tensors = read_index(tmp_path / "m.bin").tensors
     assert tensors.keys() == state.keys()
     for name, tensor in state.items():
         assert np.array_equal(mapped(tensors[name]), tensor.numpy())
@@ -67,6 +66,6 @@ def test_a_checkpoint_is_the_same_in_either_kind_of_file(tmp_path: Path) -> None
 def test_a_file_of_more_than_four_gigabytes_is_read(tmp_path: Path) -> None:
     first, last = torch.zeros(1 << 31, dtype=torch.half), torch.arange(8.0)
     torch.save({"state_dict": {"first": first, "last": last}}, tmp_path / "m.ckpt")
-    tensors = read_torch_index(tmp_path / "m.ckpt").tensors
+    tensors = read_index(tmp_path / "m.ckpt").tensors
     assert tensors["last"].offset > 1 << 32
     assert np.array_equal(mapped(tensors["last"]), last.numpy())

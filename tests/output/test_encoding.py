@@ -13,9 +13,9 @@ from engine.api.saving import PictureFormat
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.readers import read_request
 from engine.metadata.readers.a1111 import from_a1111
-from engine.metadata.record import read_record, record_chunks
+from engine.metadata.record import record_chunks
 from engine.output.encoding import encode_picture
-from tests.metadata.records import PLAIN, PLAIN_REQUEST, RECORDS
+from tests.metadata.records import PLAIN, PLAIN_REQUEST, RECORDS, read_record
 
 PIXELS = np.tile(np.arange(64, dtype=np.uint8)[:, None, None] * 4, (1, 64, 3))
 LOSSY = pytest.mark.parametrize("form", [PictureFormat.WEBP, PictureFormat.JPEG])

@@ -25,8 +25,8 @@ from engine.api.messages import (
     Shutdown,
 )
 from engine.api.values import ErrorCode, Phase
-from engine.metadata.record import read_record
 from engine.parent import watch
+from tests.metadata.records import read_record
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import ENGINE, PATIENCE_S, scripted
 from tests.server.scripted_engine import Misdeed, Plan

@@ -24,7 +24,7 @@ from engine.api.messages import (
     ScanDevices,
 )
 from engine.api.values import ErrorCode, Phase
-from engine.metadata.record import read_record
+from tests.metadata.records import read_record
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
 from tests.server.scripted_engine import Misdeed, Plan

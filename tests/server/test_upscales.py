@@ -21,11 +21,11 @@ from engine.api.upscale_messages import ImageUpscaled, PlanUpscale, RunUpscale, 
 from engine.api.upscaling import UpscaleOutlook, UpscaleRequest
 from engine.api.values import ErrorCode, Phase
 from engine.jobs.upscale_run import seconds_by_trial
-from engine.metadata.record import read_record, record_chunks
+from engine.metadata.record import record_chunks
 from engine.output.encoding import encode_picture
 from engine.upscalers.reading import read_upscaler
 from tests.app.test_upscale_command import pixels
-from tests.metadata.records import PLAIN
+from tests.metadata.records import PLAIN, read_record
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation
 from tests.tiny_checkpoint import write_checkpoint

@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
 from engine.api.saving import PictureFormat
-from engine.metadata.record import read_record, record_chunks
+from engine.metadata.record import record_chunks
 from engine.output.encoding import encode_picture
 from tests.app.test_upscale_command import pixels
-from tests.metadata.records import PLAIN
+from tests.metadata.records import PLAIN, read_record
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_remedies_act import answering

@@ -20,11 +20,11 @@ from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import identify
 from engine.families.identify import supply
-from engine.metadata.record import read_record
 from engine.pipeline.control.own_map import own_map_warnings, require_own_map
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from tests.families.flux.test_pictures import picture, write_checkpoint
 from tests.families.tiny_vaes import CONFIG, write_original
+from tests.metadata.records import read_record
 from tests.pipeline.jobs import a_request
 from tests.pipeline.jobs import run as draw
 

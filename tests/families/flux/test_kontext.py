@@ -17,11 +17,11 @@ from engine.families import IdentifiedCheckpoint, identify
 from engine.families.flux.reference_sizes import reference_size
 from engine.graphs.flux import FluxConfig
 from engine.graphs.flux_positions import rotations, side_by_side
-from engine.metadata.record import read_record
 from engine.pipeline.canvas.references import read_references
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.resolve import resolve
 from tests.families.flux.test_pictures import picture, write_checkpoint
+from tests.metadata.records import read_record
 from tests.pipeline.jobs import a_request
 
 

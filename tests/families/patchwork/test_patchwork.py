@@ -35,7 +35,6 @@ from engine.jobs.job_memory import MemoryAllowance
 from engine.jobs.job_plan import plan_job
 from engine.jobs.services import JobServices
 from engine.memory.plan import WeightPlacement
-from engine.metadata.record import read_record
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve, resolve_job
@@ -44,6 +43,7 @@ from engine.weights.working_copies import WorkingCopies
 from tests.families.patchwork.files import write_checkpoint
 from tests.families.patchwork.networks import sinusoids
 from tests.families.patchwork.text import token_ids
+from tests.metadata.records import read_record
 from tests.server.conversation import Conversation
 
 MODULE = "tests.families.patchwork"

@@ -18,7 +18,7 @@ from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()
 WIDTH = 6
-TABLE = np.random.default_rng(0).standard_normal((TOKENIZER.vocabulary_size, WIDTH), np.float32)
+TABLE = np.random.default_rng(0).standard_normal((TOKENIZER.end_id + 1, WIDTH), np.float32)
 PLACES = np.random.default_rng(1).standard_normal((77, WIDTH), np.float32)
 A1111, COMFY, DIFFUSERS, INVOKE = (
     ConventionName.A1111,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from engine.metadata.record import read_record
+from tests.metadata.records import read_record
 from tests.ui.real_window import led_picture as led
 from tests.ui.real_window.conftest import StartRealWindow
 from tests.ui.real_window.person import RealWindow
