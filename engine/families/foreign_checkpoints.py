@@ -10,11 +10,9 @@ import re
 from engine.families.foreign_kind import ForeignKind, Sign
 
 
-def _checkpoint(
-    title: str, *signs: Sign, shape: str = "", without: tuple[str, ...] = ()
-) -> ForeignKind:
+def _checkpoint(title: str, *signs: Sign, shape: str = "") -> ForeignKind:
     patterns = (re.compile(shape),) if shape else ()
-    return ForeignKind(title, signs, patterns, without, is_checkpoint=True)
+    return ForeignKind(title, signs, patterns, is_checkpoint=True)
 
 
 def _unet(title: str, *signs: Sign) -> ForeignKind:

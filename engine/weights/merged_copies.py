@@ -20,14 +20,9 @@ CAP_BYTES = 12 << 30
 class MergedCopies:
     """The folder of merged weights. May be used from any thread."""
 
-    def __init__(
-        self,
-        folder: Path,
-        cap_bytes: int = CAP_BYTES,
-        known: KnownFiles | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, known: KnownFiles | None = None) -> None:
         """Open the folder; the arguments are those of `WorkingCopies`."""
-        self.copies = WorkingCopies(folder, cap_bytes, known, ArtifactKind.MERGED_WEIGHTS)
+        self.copies = WorkingCopies(folder, CAP_BYTES, known, ArtifactKind.MERGED_WEIGHTS)
         self._wanted = WantedCounts(folder / "wanted.json")
 
     def keep(

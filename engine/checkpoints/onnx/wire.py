@@ -18,6 +18,8 @@ MOST_FIELDS = 100_000
 _MOST_BYTES = 32 << 20
 _CHUNK = 1 << 16
 _MOST_VARINT_BYTES = 10
+# Bytes of a name.
+_MOST_TEXT_BYTES = 512
 
 
 class Field(NamedTuple):
@@ -74,12 +76,12 @@ class WireReader:
             raise self.fault(sentence("it has more constants than any model"))
         return self._read(field.start, field.end - field.start)
 
-    def text(self, field: Field, most: int = 512) -> str:
+    def text(self, field: Field) -> str:
         """Return the text of a field, printable and of bounded length. Raises EngineError."""
         if field.kind != BYTES:
             raise self.fault(sentence("a name is no text"))
         try:
-            found = self.content(field, most).decode()
+            found = self.content(field, _MOST_TEXT_BYTES).decode()
         except UnicodeDecodeError:
             raise self.fault(sentence("a name is no text")) from None
         if not found.isprintable():

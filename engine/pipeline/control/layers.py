@@ -13,8 +13,6 @@ from engine.api.record import ResolvedRequest
 from engine.api.remedies import DeclareControlKind
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo
-from engine.checkpoints.diffusers_folder import ReadIndex
-from engine.checkpoints.files import read_index
 from engine.control.control_model import ControlModel
 from engine.control.model import control_model
 from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, ControlNetwork
@@ -144,7 +142,6 @@ def read_layers(
     request: ResolvedRequest,
     checkpoints: JobCheckpoints,
     make_maps: MakeMaps = plain_maps,
-    read: ReadIndex = read_index,
     part: Part | None = None,
 ) -> ReadLayers:
     """Read the control layers of a request.
@@ -159,7 +156,7 @@ def read_layers(
     reference: ReadReference | None = None
     size = request.height, request.width
     own = require_own_map(request.controls, checkpoints)
-    own_map = _own_map(own, checkpoints, make_maps, size, read, part) if own else None
+    own_map = _own_map(own, checkpoints, make_maps, size, part) if own else None
     for layer in request.controls:
         if layer is own:
             warnings += own_map_warnings(layer)
@@ -172,7 +169,7 @@ def read_layers(
             require_reference(layer, request, checkpoints)
             reference = _reference(layer)
             continue
-        acting.append(_fitting(layer, request, checkpoints.first, read, part))
+        acting.append(_fitting(layer, request, checkpoints.first, part))
         # A part may rightly have nothing to follow.
         warnings += () if part else (*_nothing_seen(acting[-1]), *_nothing_painted(acting[-1]))
     layers = ReadLayers(
@@ -185,16 +182,15 @@ def _fitting(
     layer: ControlLayer,
     request: ResolvedRequest,
     checkpoint: IdentifiedCheckpoint,
-    read: ReadIndex,
     part: Part | None,
 ) -> ReadLayer:
     """Read a layer with a network. Raises EngineError for one that cannot lead the checkpoint."""
     assert layer.network is not None, "a layer that lacks nothing has a network"
-    network = read_control_network(Path(layer.network), read)
+    network = read_control_network(Path(layer.network))
     _require_whole(layer, network)
     # Refuses what does not fit.
     model = control_model(network, checkpoint, request.convention.name)
-    fitting = _read(layer, network, request, read, part)
+    fitting = _read(layer, network, request, part)
     _require_kind(fitting)
     model.step_inputs([fitting.kind] if fitting.kind else [])  # refuses what it was not trained on
     return fitting
@@ -220,7 +216,6 @@ def _own_map(
     checkpoints: JobCheckpoints,
     make_maps: MakeMaps,
     size: tuple[int, int],
-    read: ReadIndex,
     part: Part | None,
 ) -> ReadOwnMap:
     path, kind = Path(layer.image), layer.kind or _made_kind(layer)
@@ -230,16 +225,16 @@ def _own_map(
         np.asarray(_shown(read_picture(path), layer, part)),
         kind or follower.architecture.features.own_map,
         _digest(path),
-        _weights_digest(layer, read),
+        _weights_digest(layer),
         make_maps,
         size,
     )
 
 
-def _weights_digest(layer: ControlLayer, read: ReadIndex) -> str:
+def _weights_digest(layer: ControlLayer) -> str:
     """Return the digest of a preprocessor's weights; empty for none."""
     weights = layer.preprocessor_weights
-    return (content_digest(Path(weights), read) if weights else None) or ""
+    return (content_digest(Path(weights)) if weights else None) or ""
 
 
 def _digest(path: Path) -> str:
@@ -250,7 +245,6 @@ def _read(
     layer: ControlLayer,
     network: ControlNetwork,
     request: ResolvedRequest,
-    read: ReadIndex,
     part: Part | None,
 ) -> ReadLayer:
     picture = _shown(read_picture(Path(layer.image)), layer, part)
@@ -266,7 +260,7 @@ def _read(
         kind,
         mask,
         _digest(Path(layer.image)),
-        _weights_digest(layer, read),
+        _weights_digest(layer),
     )
 
 
