@@ -105,7 +105,7 @@ class Session(QObject):
         self.process, self.client, self.queue = process, client, queue
         self._paths = paths
         self._site_keys = SiteKeys(paths.state)
-        terms = noting_terms(paths.state, replace(terms, key_of=self._site_keys.of))
+        self._terms = noting_terms(paths.state, replace(terms, key_of=self._site_keys.of))
         self.contacts, self.logs = Contacts(paths.state), paths.logs
         self.state_folder = paths.state
         self.settings = SettingsState(paths.config, self)
@@ -113,19 +113,20 @@ class Session(QObject):
         self.engine = EngineStatus(client, self)
         self.devices = DeviceState(client, self)
         self.generation = GenerationState(starter, self)
-        self._add_stores(paths, starter)
+        self._add_stores(starter)
         self.progress = ProgressState(parent=self)
         self.batch = Batch(queue, self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
-        self.downloads = DownloadCommands(paths.state, self, terms)
-        self._add_memories(paths, starter)
+        self.downloads = DownloadCommands(paths.state, self, self._terms)
+        self._add_memories()
         self._add_form_state()
-        self._add_commands(paths, terms)
+        self._add_commands()
         self._connect()
         self._use_settings()
 
-    def _add_stores(self, paths: Paths, starter: Path) -> None:
+    def _add_stores(self, starter: Path) -> None:
+        paths = self._paths
         self._lora_memory = LoraMemory(paths.state)
         self.checkpoints = CheckpointStore(
             self.client,
@@ -141,7 +142,8 @@ class Session(QObject):
         self.output_pictures = OutputPictures(paths.output, self.background, self)
         self.gallery_habits = GalleryHabits(paths.state)
 
-    def _add_memories(self, paths: Paths, starter: Path) -> None:
+    def _add_memories(self) -> None:
+        paths, starter = self._paths, self.checkpoints.starter
         self.making_times = MakingTimes(self.client, self)
         self.pace = Pace(self.client, paths.state, self.checkpoints.features, self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
@@ -179,26 +181,26 @@ class Session(QObject):
             self._paths, self.settings, self.output_pictures, self.disk, self.notices, self
         )
         self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
-
-    def _add_commands(self, paths: Paths, terms: Terms) -> None:
-        state = self._app_state()
         memories = self._model_settings, self._checkpoint_memory
         self.changes = FormChanges(
-            self.generation, self.checkpoints, *memories, self.notices, self.background, self
+            form, checkpoints, *memories, self.notices, self.background, self
         )
-        self.presets = PresetCommands(state, self._presets, self.changes, self)
-        self.earlier = PromptCommands(state, self._history, self.changes, self)
+
+    def _add_commands(self) -> None:
+        paths, state = self._paths, self._app_state()
+        self.presets = PresetCommands(state, self._presets, self)
+        self.earlier = PromptCommands(state, self._history, self)
         self.painting = Painting(
             self.generation, self.notices, self.background, paths.state / MASKS, self
         )
         self._add_queue(state)
-        self.pictures = PictureCommands(state, self.changes, paths.state / PASTED, self)
-        self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self.changes, self)
-        self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
-        self.embedding = EmbeddingCommands(state.form, self.embeddings, self.changes, self)
-        self.references = ReferenceCommands(self.generation, self.changes, self)
-        self._add_models(paths, state, terms)
-        self.packs = PackCommands(state, self.devices, self.downloads, paths, terms, self)
+        self.pictures = PictureCommands(state, paths.state / PASTED, self)
+        self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
+        self.lora = LoraCommands(state, self.loras, self.lora_list, self)
+        self.embedding = EmbeddingCommands(state, self.embeddings, self)
+        self.references = ReferenceCommands(state, self)
+        self._add_models(state)
+        self.packs = PackCommands(state, self.devices, self.downloads, paths, self._terms, self)
         self.remedies = NoticeCommands(
             state,
             self.jobs,
@@ -207,7 +209,7 @@ class Session(QObject):
             self.devices,
             self._folders.save_in,
         )
-        self._add_updates(paths, state, terms)
+        self._add_updates(state)
         self._announcements = Announcements(state, self.jobs, self)
 
     def _app_state(self) -> AppState:
@@ -219,6 +221,7 @@ class Session(QObject):
             queue=self.queue,
             progress=self.progress,
             form=self.generation,
+            changes=self.changes,
             checkpoints=self.checkpoints,
             output_pictures=self.output_pictures,
             view=self.view,
@@ -232,32 +235,29 @@ class Session(QObject):
         self.jobs = JobCommands(state, self.obstacle, self.painting, self)
         self.first_picture = FirstPicture(self.changes, self.jobs, self)
         self.jobs_in_queue = QueueCommands(
-            state, self.pace, self.devices, self.upscale_outlooks, self.changes, self
+            state, self.pace, self.devices, self.upscale_outlooks, self
         )
 
-    def _add_updates(self, paths: Paths, state: AppState, terms: Terms) -> None:
-        tree = own_tree()
-        updates = Updates(paths.versions, paths.state, tree, terms=terms)
+    def _add_updates(self, state: AppState) -> None:
+        paths, tree = self._paths, own_tree()
+        updates = Updates(paths.versions, paths.state, tree, terms=self._terms)
         self.updates = UpdateCommands(updates, RunningVersion(paths.versions, tree), state, self)
 
-    def _add_models(self, paths: Paths, state: AppState, terms: Terms) -> None:
-        self.opening = Opening(
-            state, self.loras, self.pictures, self.checkpoint, self.lora, self.changes, self
-        )
+    def _add_models(self, state: AppState) -> None:
+        self.opening = Opening(state, self.loras, self.pictures, self.checkpoint, self.lora, self)
         self.models = ModelRooms(
-            paths, state, self.loras, self.downloads, self._site_keys, terms, self
+            self._paths, state, self.loras, self.downloads, self._site_keys, self._terms, self
         )
         self.upscales = UpscaleCommands(
             state, self.models.store, self.upscale_outlooks, self.pictures.to_trash, self
         )
         self.control_list, self.control = self._layers(CONTROL_LAYERS, state)
         self.image_prompt_list, self.image_prompt = self._layers(IMAGE_PROMPTS, state)
-        self.second_pass = SecondPassCommands(state, self.changes, self)
+        self.second_pass = SecondPassCommands(state, self)
         self.model = ModelCommands(
             state,
             self.models,
             self._checkpoint_memory,
-            self.changes,
             self.checkpoint,
             self._uses(),
             self,
@@ -291,7 +291,7 @@ class Session(QObject):
             self.lora_list,
             self,
         )
-        return layers, LayerCommands(state, layers, self.changes, self)
+        return layers, LayerCommands(state, layers, self)
 
     def _connect(self) -> None:
         self.client.job_phase.connect(self.progress.on_phase)

@@ -5,7 +5,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.generation import COMMON_SUGGESTIONS, STARTER_LONGEST_SIDE, STARTER_SUGGESTIONS
 from app.library.checkpoint_declarations import CheckpointDeclaration, CheckpointMemory
 from engine.api.checkpoints import CheckpointInfo
@@ -18,11 +17,9 @@ class CheckpointCommands(QObject):
     The engine inspects the checkpoint again whenever it, its parts or its declaration change.
     """
 
-    def __init__(
-        self, state: AppState, memory: CheckpointMemory, changes: FormChanges, parent: QObject
-    ) -> None:
+    def __init__(self, state: AppState, memory: CheckpointMemory, parent: QObject) -> None:
         super().__init__(parent)
-        self._changes = changes
+        self._changes = state.changes
         self._form, self._checkpoints, self._memory = state.form, state.checkpoints, memory
         self._suggest(self._form.checkpoint)
         self._inspected_parts = self._form.used_components

@@ -2,9 +2,8 @@
 
 from PySide6.QtCore import QObject
 
-from app.form.changes import FormChanges
+from app.commands.state import AppState
 from app.form.embedding_texts import Mention, mention_of, with_mention, with_weight, without_mention
-from app.form.generation import GenerationState
 from app.form.prompt_weights import weight_of
 from app.library.embedding_store import EmbeddingStore
 from engine.api.conventions import Convention, convention_of
@@ -13,11 +12,9 @@ from engine.api.conventions import Convention, convention_of
 class EmbeddingCommands(QObject):
     """Changes the texts of the form's prompts, in the spelling of the followed tool."""
 
-    def __init__(
-        self, form: GenerationState, store: EmbeddingStore, changes: FormChanges, parent: QObject
-    ) -> None:
+    def __init__(self, state: AppState, store: EmbeddingStore, parent: QObject) -> None:
         super().__init__(parent)
-        self._form, self._store, self._changes = form, store, changes
+        self._form, self._store, self._changes = state.form, store, state.changes
 
     def add(self, name: str, *, negative: bool) -> None:
         """Write a name at the end of a prompt, unless the prompt has it."""

@@ -7,7 +7,6 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.layer_kinds import CONTROL_LAYERS, Layer, LayerKind
 from app.form.layer_list import LayerList
 from app.form.stated_digests import without_old_digests
@@ -22,12 +21,10 @@ class LayerCommands(QObject):
     # The index of a layer that is new, or that was given a file elsewhere: it should be seen.
     shown = Signal(int)
 
-    def __init__(
-        self, state: AppState, layers: LayerList, changes: FormChanges, parent: QObject
-    ) -> None:
+    def __init__(self, state: AppState, layers: LayerList, parent: QObject) -> None:
         super().__init__(parent)
         self._form, self._notices, self._view = state.form, state.notices, state.view
-        self.list, self._changes = layers, changes
+        self.list, self._changes = layers, state.changes
         self.kind: LayerKind = layers.kind
         # Layers that were added while the user's files were not known yet.
         self._begun: list[Layer] = []

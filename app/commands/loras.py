@@ -7,7 +7,6 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.lora_list import LoraList, NamedLora
 from app.form.trigger_words import has_words, with_words, without_words
 from app.library.lora_store import LoraStore
@@ -33,12 +32,11 @@ class LoraCommands(QObject):
         state: AppState,
         store: LoraStore,
         lora_list: LoraList,
-        changes: FormChanges,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._form, self._notices = state.form, state.notices
-        self._store, self._list, self._changes = store, lora_list, changes
+        self._store, self._list, self._changes = store, lora_list, state.changes
         self._noted: tuple[str, ...] = ()
         state.queue.job_added.connect(self._note_use)
 

@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Signal
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.model_rooms import ModelRooms
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.trash import Trashed, move_to_trash, restore
 from app.notices.remedies import NoticeAction
@@ -33,7 +32,6 @@ class ModelCommands(QObject):
         state: AppState,
         rooms: ModelRooms,
         memory: CheckpointMemory,
-        changes: FormChanges,
         checkpoint: CheckpointCommands,
         uses: Mapping[ModelKind, Use],
         parent: QObject,
@@ -43,7 +41,7 @@ class ModelCommands(QObject):
         self._form, self._notices = state.form, state.notices
         self._checkpoints, self._background = state.checkpoints, state.background
         self._store, self._notes, self._memory = rooms.store, rooms.notes, memory
-        self._changes, self._checkpoint = changes, checkpoint
+        self._changes, self._checkpoint = state.changes, checkpoint
         own: dict[ModelKind, Use] = {
             ModelKind.CHECKPOINT: self._use_checkpoint,
             ModelKind.VAE: self._use_vae,

@@ -9,7 +9,6 @@ from app.commands.checkpoints import CheckpointCommands
 from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.embedding_texts import mention_of, spelled, with_mention
 from app.library.file_kind import FileKind, kind_of
 from app.library.lora_store import LoraStore
@@ -35,14 +34,12 @@ class Opening(QObject):
         pictures: PictureCommands,
         checkpoint: CheckpointCommands,
         lora: LoraCommands,
-        changes: FormChanges,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._form, self._notices = state.form, state.notices
         self._models = state.checkpoints.models
-        self._store = store
-        self._changes = changes
+        self._store, self._changes = store, state.changes
         self._pictures, self._checkpoint, self._lora = pictures, checkpoint, lora
         # The files that the engine reads, and True for those that may become the checkpoint.
         self._reading: dict[str, bool] = {}

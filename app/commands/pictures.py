@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.picture_trash import PictureTrash
 from app.commands.state import AppState
-from app.form.changes import FormChanges, Reuse
+from app.form.changes import Reuse
 from app.form.other_formats import is_of_other_format, keep_as_png
 from app.queue.jobs import Job, JobState
 from engine.api.messages import ImageSaved
@@ -17,13 +17,13 @@ from engine.api.values import ErrorInfo
 class PictureCommands(QObject):
     """Acts on pictures, and shows those that are found or saved."""
 
-    def __init__(self, state: AppState, changes: FormChanges, kept: Path, parent: QObject) -> None:
+    def __init__(self, state: AppState, kept: Path, parent: QObject) -> None:
         """`kept` is the folder of pictures that are kept for the form."""
         super().__init__(parent)
         self._background, self._notices, self._kept = state.background, state.notices, kept
         self._pictures, self._view = state.output_pictures, state.view
         self._progress = state.progress
-        self._changes, self._form = changes, state.form
+        self._changes, self._form = state.changes, state.form
         # That of the picture on the canvas; None where it has none.
         self._shown_seed: int | None = None
         self.to_trash = PictureTrash(state, self)

@@ -6,7 +6,6 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.presets import (
     MOST_PRESETS,
     Preset,
@@ -21,12 +20,10 @@ from app.notices.remedies import NoticeAction
 class PresetCommands(QObject):
     """Changes the list of presets, and fills the form from one."""
 
-    def __init__(
-        self, state: AppState, store: PresetStore, changes: FormChanges, parent: QObject
-    ) -> None:
+    def __init__(self, state: AppState, store: PresetStore, parent: QObject) -> None:
         super().__init__(parent)
         self._form, self._checkpoints, self._notices = state.form, state.checkpoints, state.notices
-        self.store, self._changes = store, changes
+        self.store, self._changes = store, state.changes
 
     def use(self, preset: Preset) -> None:
         """Fill the form with a preset's values."""

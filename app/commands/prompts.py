@@ -3,7 +3,6 @@
 from PySide6.QtCore import QObject
 
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.prompt_history import PromptHistory, PromptRecall, WrittenPrompt
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job
@@ -12,12 +11,10 @@ from app.queue.jobs import Job
 class PromptCommands(QObject):
     """Remembers the prompts of queued jobs. What removes or replaces something can be undone."""
 
-    def __init__(
-        self, state: AppState, history: PromptHistory, changes: FormChanges, parent: QObject
-    ) -> None:
+    def __init__(self, state: AppState, history: PromptHistory, parent: QObject) -> None:
         super().__init__(parent)
         self._form, self._notices = state.form, state.notices
-        self.history, self._changes = history, changes
+        self.history, self._changes = history, state.changes
         # The steps of Alt+Up and Alt+Down in the prompt.
         self.recall = PromptRecall(state.form, history)
         state.queue.job_added.connect(self._on_job_added)

@@ -10,7 +10,6 @@ from app.commands.removal import tell_removed
 from app.commands.retries import Change, Retries, next_smaller, smaller, with_new_seed
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
-from app.form.changes import FormChanges
 from app.form.generation import COMMON_SUGGESTIONS, EffectiveSettings
 from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
@@ -46,11 +45,10 @@ class QueueCommands(QObject):
         pace: Pace,
         devices: DeviceState,
         upscales: UpscaleOutlooks,
-        changes: FormChanges,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._upscales, self._changes = upscales, changes
+        self._upscales, self._changes = upscales, state.changes
         self._queue, self._form, self._view = state.queue, state.form, state.view
         self._checkpoints, self._notices = state.checkpoints, state.notices
         self._pace, self._devices = pace, devices

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from app.form.changes import FormChanges
-from app.form.generation import GenerationState
+from app.commands.state import AppState
 from app.form.references import references_in, with_references
 from engine.api.values import InputRole
 
@@ -13,9 +12,9 @@ from engine.api.values import InputRole
 class ReferenceCommands(QObject):
     """Changes the reference pictures of the form."""
 
-    def __init__(self, form: GenerationState, changes: FormChanges, parent: QObject) -> None:
+    def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
-        self._form, self._changes = form, changes
+        self._form, self._changes = state.form, state.changes
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
-from app.form.changes import FormChanges
 from app.form.stated_digests import without_old_digests
 from engine.api.model_files import ModelInfo
 from engine.api.second_passes import MAX_SECOND_PASSES, SecondPass
@@ -18,9 +17,9 @@ class SecondPassCommands(QObject):
     # The index of a pass that is new, or that was changed elsewhere: it should be seen.
     shown = Signal(int)
 
-    def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
+    def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
-        self._form, self._changes = state.form, changes
+        self._form, self._changes = state.form, state.changes
 
     @property
     def has_room(self) -> bool:

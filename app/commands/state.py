@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.background import Background
 from app.engine.client import EngineClient
 from app.engine.status import EngineStatus
+from app.form.changes import FormChanges
 from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.library.output_pictures import OutputPictures
@@ -24,6 +25,7 @@ class AppState:
     queue: JobQueue
     progress: ProgressState
     form: GenerationState
+    changes: FormChanges
     checkpoints: CheckpointStore
     output_pictures: OutputPictures
     view: ViewState
