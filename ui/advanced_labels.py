@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.generation import OPTIONS, GenerationState
 from app.form.options import GROUPS, OptionGroup
+from app.form.used_options import options_left_out, used_options
 from app.library.checkpoint_declarations import NO_DECLARATION
 from engine.api.fields import RequestField, fields_of
 from engine.api.methods import sampler_options_of, schedule_options_of
@@ -25,6 +26,7 @@ translate = QCoreApplication.translate
 # What has a card of its own in the form, and a line of its own in a picture's details.
 _BESIDE = ("second_passes",)
 _SUMMARISED = tuple(name for name in OPTIONS if name not in _BESIDE)
+_METHODS = ("sampler", "schedule")
 _NAMED = frozenset(option for options in GROUPS.values() for option in options)
 _LIMITS = ("memory_limit_bytes", "device_memory_limit_bytes")
 _MACHINE = ("backend", "precision", *_LIMITS, "lora_mode")
@@ -33,8 +35,15 @@ _MACHINE = ("backend", "precision", *_LIMITS, "lora_mode")
 def advanced_summary(form: GenerationState) -> str:
     """Return a summary of all advanced settings that differ from the defaults; empty if none."""
     fields = _fields((*_SUMMARISED, *_MACHINE))
-    parts = [*_method(form), *_summaries(_in_force(form), fields), *_declared(form)]
+    options = _in_force(form)
+    parts = [*_method(form, options), *_summaries(options, fields), *_declared(form)]
     return " · ".join(parts)
+
+
+def left_out_summary(form: GenerationState) -> str:
+    """Return a summary of the options that the chosen checkpoint lacks; empty if none is set."""
+    left_out = GenerateRequest(prompt="", **options_left_out(form))
+    return " · ".join([*_methods(left_out), *_summaries(left_out, _fields(_SUMMARISED))])
 
 
 def options_summary(request: GenerateRequest) -> str:
@@ -58,10 +67,12 @@ def declared_summary(form: GenerationState, parts: Iterable[str]) -> str:
 
 
 def _in_force(form: GenerationState) -> GenerateRequest:
-    """Return the form's options without those that the chosen method does not read."""
+    """Return the form's options without those that the method or the checkpoint does not read."""
     effective = form.effective
     fields = fields_of(GenerateRequest)
-    values = {name: getattr(form, name) for name in (*OPTIONS, *_MACHINE) if name in fields}
+    names = (*_METHODS, *OPTIONS, *_MACHINE)
+    values = {name: getattr(form, name) for name in names if name in fields}
+    values |= used_options(form)
     values["sampler_options"] = sampler_options_of(effective.sampler, form.sampler_options)
     values["schedule_options"] = schedule_options_of(effective.schedule, form.schedule_options)
     return GenerateRequest(prompt="", **values)
@@ -72,17 +83,18 @@ def _fields(names: Iterable[str]) -> list[RequestField]:
     return [fields[name] for name in names]
 
 
-def _method(form: GenerationState) -> Iterator[str]:
+def _method(form: GenerationState, options: GenerateRequest) -> Iterator[str]:
     if form.steps is not None:
         yield steps_label(form.steps)
     if form.guidance is not None:
         yield translate("labels", "guidance {n}").format(n=short_number(form.guidance, 1))
-    if form.sampler is not None:
-        yield method_name(form.sampler)
-    if form.schedule is not None:
-        yield method_name(form.schedule)
+    yield from _methods(options)
     if form.convention is not ConventionName.A1111:
         yield translate("labels", "as {tool}").format(tool=tool_label(form.convention))
+
+
+def _methods(options: GenerateRequest) -> Iterator[str]:
+    return (method_name(way) for way in (options.sampler, options.schedule) if way is not None)
 
 
 def _declared(form: GenerationState) -> Iterator[str]:

@@ -12,6 +12,7 @@ from app.form.layer_kinds import CONTROL_LAYERS, IMAGE_PROMPTS
 from app.form.references import references_in, sent_inputs
 from app.form.sizes import fitting_size, whole_side
 from app.form.used_layers import used_layers
+from app.form.used_options import offered, used_options
 from app.form.used_passes import used_passes
 from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
@@ -35,6 +36,8 @@ class Suggestions(msgspec.Struct, frozen=True):
     features: Features = Features()
     # True for common values: this checkpoint has not been read, or cannot be.
     is_guess: bool = False
+    # False while the features are none in particular, until the engine has read the checkpoint.
+    knows_features: bool = True
     # The longest side in pixels that it draws well; None if only its own side is known.
     longest_side: int | None = None
 
@@ -52,6 +55,7 @@ STARTER_SUGGESTIONS = Suggestions(
             guidance=2.5,
         ),
     ),
+    knows_features=False,
     longest_side=STARTER_LONGEST_SIDE,
 )
 COMMON_SUGGESTIONS = Suggestions(
@@ -62,6 +66,7 @@ COMMON_SUGGESTIONS = Suggestions(
         ),
     ),
     is_guess=True,
+    knows_features=False,
 )
 
 
@@ -157,8 +162,9 @@ class GenerationState(FormFields):
     @property
     def effective(self) -> EffectiveSettings:
         """The settings that the engine will use, as far as the app knows them."""
-        suggestions = self.suggestions
-        wanted = self.sampler or suggestions.settings[0].sampler
+        suggestions, features = self.suggestions, self.suggestions.features
+        sampler = offered(self.sampler, features.samplers)
+        wanted = sampler or suggestions.settings[0].sampler
         suggested = next(
             (entry for entry in suggestions.settings if entry.sampler is wanted),
             suggestions.settings[0],
@@ -169,7 +175,7 @@ class GenerationState(FormFields):
             steps=suggested.steps if self.steps is None else self.steps,
             guidance=suggested.guidance if self.guidance is None else self.guidance,
             sampler=wanted,
-            schedule=self.schedule or suggested.schedule,
+            schedule=offered(self.schedule, features.schedules) or suggested.schedule,
             strength=self._default_strength if self.strength is None else self.strength,
         )
 
@@ -300,6 +306,7 @@ class GenerationState(FormFields):
         """Return the form's values as a request. An unlocked seed becomes None."""
         effective = self.effective
         values: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
+        values |= used_options(self)
         values |= {name: getattr(effective, name) for name in SIZE if values[name] is not None}
         values["checkpoint"] = str(self.checkpoint)
         values["seed"] = self.seed if self.seed_locked else None

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from app.form.generation import GenerationState
+from app.form.used_options import has_option
 from engine.api.denoiser_options import FreeUVersion
-from engine.api.features import OptionalSetting
 from engine.api.fields import RequestField, fields_of
 from engine.api.methods import SCHEDULE_OPTIONS, options_of
 from engine.api.request import GenerateRequest
@@ -108,15 +108,19 @@ def is_set(form: GenerationState, option: str) -> bool:
 def is_shown(form: GenerationState, option: str) -> bool:
     """Return True for an option that acts with the present settings.
 
-    What is set is shown, too, unless it waits for another sampler, schedule or mask.
+    What is set is shown, too, unless it waits for another sampler, schedule, mask or checkpoint.
     """
+    known = form.suggestions
     waits = option.partition(".")[0] in _WAITING
+    waits = waits or (known.knows_features and not has_option(known.features, option))
     return _acts(form, option) or (is_set(form, option) and not waits)
 
 
 def _acts(form: GenerationState, option: str) -> bool:
     features, effective = form.suggestions.features, form.effective
     group, _, name = option.rpartition(".")
+    if not has_option(features, option):
+        return False
     match group, name:
         case "sampler_options", _:
             return name in options_of(effective.sampler)
@@ -124,20 +128,12 @@ def _acts(form: GenerationState, option: str) -> bool:
             return name in SCHEDULE_OPTIONS.get(effective.schedule, ())
         case "guidance_options", _:
             return _guides(form, name)
-        case "denoiser_options", _:
-            return _changes_denoiser(form, name)
+        case "denoiser_options", _ if name.startswith("freeu_"):
+            return form.denoiser_options.freeu is not FreeUVersion.OFF
         case "seed_options", "variation_seed":
             return form.seed_options.is_varied
-        case "size_options", "aesthetic_score" | "negative_aesthetic_score":
-            return OptionalSetting.AESTHETIC_SCORE in features.options
-        case "size_options", _:
-            return OptionalSetting.SIZES in features.options
         case "mask_options", _:
             return _acts_on_mask(form, name)
-        case _, "clip_skip":
-            return features.deepest_clip_skip > 1
-        case _, "vae_tile":
-            return OptionalSetting.VAE_TILE in features.options
         case _, "zero_terminal_snr":
             # A declaration about the checkpoint takes its place.
             return False
@@ -148,29 +144,16 @@ def _acts(form: GenerationState, option: str) -> bool:
 def _guides(form: GenerationState, name: str) -> bool:
     features, options = form.suggestions.features, form.guidance_options
     match name:
-        case "pag_scale":
-            return OptionalSetting.PERTURBED_ATTENTION in features.options
+        case "pag_scale" | "sag_scale":
+            return True
         case "pag_adaptive" | "pag_range" | "pag_layers":
             return options.pag_scale > 0
-        case "sag_scale":
-            return OptionalSetting.SELF_ATTENTION_GUIDANCE in features.options
         case "sag_blur" | "sag_threshold":
             return options.sag_scale != 0
         case "true_cfg":
             return features.takes_true_cfg
         case _:
             return features.sees_negative(options.true_cfg)
-
-
-def _changes_denoiser(form: GenerationState, name: str) -> bool:
-    features = form.suggestions.features
-    match name:
-        case "tiling":
-            return OptionalSetting.TILING in features.options
-        case "freeu":
-            return OptionalSetting.FREEU in features.options
-        case _:
-            return form.denoiser_options.freeu is not FreeUVersion.OFF
 
 
 def _acts_on_mask(form: GenerationState, name: str) -> bool:

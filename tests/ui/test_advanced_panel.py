@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyleOptionComboBox, QWidget
 
 from app.form.fields import CONTROLS, Extras
-from app.form.generation import Suggestions
+from app.form.generation import COMMON_SUGGESTIONS, Suggestions
 from app.form.last_session import read_last_session
 from app.form.options import FASTER_GUIDANCE, GROUPS, is_shown, option_field
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
@@ -22,6 +22,7 @@ from engine.api.request import (
     InputImage,
     RefinerChoice,
     SamplerOptions,
+    SizeOptions,
 )
 from engine.api.values import (
     InputRole,
@@ -365,8 +366,77 @@ def test_freeu_and_guidance_by_attention_are_offered_where_the_model_has_them(de
             form.suggestions, features=Features(options=options)
         )
         assert all(is_shown(form, option) is expected for option in names)
+    form.suggestions = msgspec.structs.replace(form.suggestions, features=Features(options=every))
     form.denoiser_options = DenoiserOptions(freeu=FreeUVersion.V2)
     assert is_shown(form, "denoiser_options.freeu_b1")
+
+
+# Of a picture of another family.
+OF_ANOTHER = GenerateRequest(
+    prompt="",
+    sampler=SamplerName.UNIPC,
+    schedule=ScheduleName.KARRAS,
+    clip_skip=2,
+    denoiser_options=DenoiserOptions(tiling=Tiling.BOTH, freeu=FreeUVersion.V2, freeu_b1=1.1),
+    guidance_options=GuidanceOptions(pag_scale=3, sag_scale=0.5, rescale=0.25),
+    size_options=SizeOptions(crop=(8, 8)),
+    vae_tile=512,
+)
+LACKED = (
+    *("clip_skip", "vae_tile", "size_options.crop"),
+    *("denoiser_options.tiling", "denoiser_options.freeu_b1"),
+    *("guidance_options.pag_scale", "guidance_options.sag_threshold"),
+)
+
+
+def test_options_that_the_model_lacks_are_left_out_and_told(desk: Desk) -> None:
+    """The engine refuses them."""
+    form, advanced = desk.session.generation, desk.window.form.advanced
+    flow = Features(samplers=(SamplerName.EULER,), schedules=(ScheduleName.SIMPLE,))
+    form.suggestions = Suggestions(512, form.suggestions.settings, flow)
+    assert not advanced.left_out.isVisible()
+    form.load_request(OF_ANOTHER)
+    sent = form.build_request()
+    assert (sent.sampler, sent.schedule, sent.clip_skip, sent.vae_tile) == (None,) * 4
+    assert sent.denoiser_options == DenoiserOptions()
+    assert sent.guidance_options == GuidanceOptions(rescale=0.25)
+    assert sent.size_options == SizeOptions()
+    assert not any(is_shown(form, option) for option in LACKED)
+    told = advanced.left_out.text()
+    for name in ("UniPC", "Karras", "clip skip 2", "seamless", "FreeU", "VAE tiles", "sizes"):
+        assert name in told
+        assert name not in advanced.section.head.summary
+    assert "rescaled" in advanced.section.head.summary
+    desk.unfold()
+    method = advanced.rows.method
+    assert (method.sampler.currentIndex(), method.schedule.currentIndex()) == (0, 0)
+    assert advanced.left_out.isVisible()
+
+
+def test_options_wait_for_a_model_that_has_them(desk: Desk) -> None:
+    form, advanced = desk.session.generation, desk.window.form.advanced
+    form.load_request(OF_ANOTHER)
+    names = ("sampler", "schedule", "clip_skip", "vae_tile")
+    names += ("denoiser_options", "guidance_options", "size_options")
+    every = Features(deepest_clip_skip=12, options=tuple(OptionalSetting))
+    lacking = Suggestions(512, form.suggestions.settings, Features())
+    # What was not read yet may have all of them.
+    for known in (COMMON_SUGGESTIONS, msgspec.structs.replace(lacking, features=every)):
+        form.suggestions = lacking
+        form.suggestions = known
+        sent = form.build_request()
+        assert all(getattr(sent, name) == getattr(OF_ANOTHER, name) for name in names)
+        assert advanced.left_out.isHidden()
+
+
+def test_a_clip_skip_deeper_than_the_text_encoder_is_left_out(desk: Desk) -> None:
+    form = desk.session.generation
+    form.suggestions = Suggestions(
+        512, form.suggestions.settings, Features(deepest_clip_skip=12, clip_skip=2)
+    )
+    for skip, expected in ((12, 12), (13, None), (1, 1)):
+        form.clip_skip = skip
+        assert form.build_request().clip_skip == expected
 
 
 def test_perturbed_layers_are_typed_with_commas(desk: Desk) -> None:

@@ -70,10 +70,15 @@ class MethodPanel(QWidget):
         self._fill()
         suggested = state.suggestions.settings[0].sampler
         self.sampler.setItemText(0, self._automatic(method_name(suggested)))
-        schedule = method_name(effective.schedule) if state.schedule is None else ""
-        self.schedule.setItemText(0, self._automatic(schedule))
-        self.sampler.setCurrentIndex(self.sampler.findData(state.sampler))
-        self.schedule.setCurrentIndex(self.schedule.findData(state.schedule))
+        # A method that does not work with the checkpoint is not in the list, and left to it.
+        sampler, schedule = (
+            max(0, box.findData(chosen))
+            for box, chosen in ((self.sampler, state.sampler), (self.schedule, state.schedule))
+        )
+        automatic = "" if schedule else method_name(effective.schedule)
+        self.schedule.setItemText(0, self._automatic(automatic))
+        self.sampler.setCurrentIndex(sampler)
+        self.schedule.setCurrentIndex(schedule)
         _describe(self.sampler, sampler_about(effective.sampler))
         _describe(self.schedule, schedule_about(effective.schedule))
 
