@@ -126,6 +126,10 @@ def _image_prompt(prompt: ImagePrompt) -> Iterator[str]:
 def _pass(second: SecondPass) -> Iterator[str]:
     if second.width is not None and second.height is not None:
         yield size_label(second.width, second.height)
+    elif second.width is not None:
+        yield translate("facts", "{n} wide").format(n=second.width)
+    elif second.height is not None:
+        yield translate("facts", "{n} high").format(n=second.height)
     else:
         factor = QLocale().toString(second.scale, "g", 6)
         yield translate("facts", "{factor} times").format(factor=factor)

@@ -62,7 +62,7 @@ def result_words(before: tuple[int, int], after: tuple[int, int], seconds: float
 
 def pass_title(shown: SecondPass, size: tuple[int, int]) -> str:
     """Return the heading of a pass: its factor, unless it has an exact size, and its size."""
-    if shown.width is not None and shown.height is not None:
+    if shown.width is not None or shown.height is not None:
         return translate("passes", "To {size}").format(size=size_label(*size))
     return translate("passes", "{factor} times: {size}").format(
         factor=QLocale().toString(shown.scale, "g", 6), size=size_label(*size)

@@ -52,7 +52,7 @@ class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One more denoising of the picture that the passes before it made, at another size.
 
     None takes the value of the first pass, but for the size: without width and height it is
-    `scale` times that of the pass before.
+    `scale` times that of the pass before, and with one of them it has the shape of that.
     """
 
     scale: Annotated[float, within(0.25, MAX_SCALE, "factor of a second pass")] = 2.0

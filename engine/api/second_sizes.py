@@ -31,10 +31,11 @@ def second_size(
     A1111 cuts off the fraction of a scaled side, and fills a wanted width and height, beyond which
     the picture is cut off (`calculate_target_resolution` of `modules/processing.py`). ComfyUI
     rounds scaled latents to whole cells (`LatentUpscaleBy`), and stretches to a width and height.
+    In both a wanted side alone keeps the shape; ComfyUI's nodes round the other side.
     """
     tool = convention.name
-    if wanted.width is not None and wanted.height is not None:
-        target = wanted.width, wanted.height
+    target = _target(before, wanted, rounds=tool is ConventionName.COMFY)
+    if target is not None:
         enlarged = _filling(before, target) if tool is ConventionName.A1111 else target
         return SecondSize(before, _whole(target, multiple), enlarged)
     width, height = (side * wanted.scale for side in before)
@@ -45,6 +46,20 @@ def second_size(
     else:
         enlarged = round(width), round(height)
     return SecondSize(before, _whole(enlarged, multiple), enlarged)
+
+
+def _target(before: Size, wanted: SecondPass, *, rounds: bool) -> Size | None:
+    """Return the wanted width and height; a side that is open keeps the shape of `before`."""
+    width, height = wanted.width, wanted.height
+    if width is not None and height is not None:
+        return width, height
+    if width is not None:
+        follows = width * before[1] / before[0]
+        return width, round(follows) if rounds else int(follows)
+    if height is not None:
+        follows = height * before[0] / before[1]
+        return round(follows) if rounds else int(follows), height
+    return None
 
 
 def _filling(before: Size, target: Size) -> Size:

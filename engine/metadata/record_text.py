@@ -210,10 +210,10 @@ def _hires(request: ResolvedRequest, record: GenerationRecord) -> Pairs:
         yield "Hires schedule type", hires.schedule.label
     yield "Hires prompt", hires.prompt
     yield "Hires negative prompt", hires.negative_prompt
-    if hires.width is None or hires.height is None:
+    if hires.width is None and hires.height is None:
         yield "Hires upscale", number_text(hires.scale)
     else:
-        yield "Hires resize", f"{hires.width}x{hires.height}"
+        yield "Hires resize", f"{hires.width or 0}x{hires.height or 0}"
     yield "Hires steps", None if hires.steps is None else str(hires.steps)
     method = _UPSCALE_METHODS.get(hires.upscaler)
     yield "Hires upscaler", method or weights_name(hires.upscaler)

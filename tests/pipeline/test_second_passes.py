@@ -168,7 +168,8 @@ def test_a_checkpoint_of_other_latents_redraws_a_picture_but_no_latent(
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        (SecondPass(width=128), "either both a width and a height or neither"),
+        (SecondPass(width=8), "width of a second pass"),
+        (SecondPass(height=9000), "height of a second pass"),
         (SecondPass(scale=0.25), "width of a second pass"),
         (SecondPass(scale=9), "factor of a second pass"),
         (SecondPass(width=9000, height=128), "width of a second pass"),
@@ -217,6 +218,10 @@ def test_pictures_of_a_batch_have_seeds_and_prompts_of_their_own(
         (A1111, SecondPass(scale=1.3), (664, 992), (665, 998)),
         (A1111, SecondPass(width=1024, height=1024), (1024, 1024), (1024, 1536)),
         (A1111, SecondPass(width=1024, height=512), (1024, 512), (1024, 1536)),
+        (A1111, SecondPass(width=1000), (1000, 1496), (1000, 1500)),
+        (A1111, SecondPass(height=1000), (664, 1000), (666, 1000)),
+        (ConventionName.COMFY, SecondPass(height=1000), (664, 1000), (667, 1000)),
+        (ConventionName.DIFFUSERS, SecondPass(width=1000), (1000, 1496), (1000, 1500)),
         (ConventionName.COMFY, SecondPass(scale=1.3), (664, 1000), (664, 1000)),
         (ConventionName.COMFY, SecondPass(scale=1.3, upscaler="area"), (664, 992), (666, 998)),
         (ConventionName.COMFY, SecondPass(width=1024, height=512), (1024, 512), (1024, 512)),

@@ -96,7 +96,7 @@ def test_masks_layers_and_passes_are_told(tmp_path: Path) -> None:
             ImagePrompt(image="/a/face.png", adapter="ip.bin", mask="/a/left.png"),
             ImagePrompt(image="/a/sky.png", blocks=AdapterBlocks.STYLE),
         ),
-        second_passes=(SecondPass(steps=8, tile=512), SecondPass(width=2048, height=1024)),
+        second_passes=(SecondPass(steps=8, tile=512), SecondPass(width=2048, height=1024), SecondPass(width=768)),
     )
     facts = facts_of(ours(tmp_path / "a.png", request=request))
     told = "only the part, with a margin of 96 · soft edge 4 · inverted · begins with: "
@@ -105,10 +105,11 @@ def test_masks_layers_and_passes_are_told(tmp_path: Path) -> None:
     assert facts["Control layers"] == f"{line} · The map is more important"
     lines = "ip · face.png · weight 1 · within left.png\nsky.png · weight 1 · Style only"
     assert facts["Image prompts"] == lines
-    first, second = facts["Second passes"].split("\n")
+    first, second, third = facts["Second passes"].split("\n")
     assert first == "2 times · Latent · strength 0.7 · 8 steps · in tiles of 512"
     assert second.endswith("Latent · strength 0.7")
     assert "2,048" in second or "2048" in second
+    assert third.startswith("768 wide · ")
 
 
 def test_a_mask_that_is_not_there_is_not_told(tmp_path: Path) -> None:

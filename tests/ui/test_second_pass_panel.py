@@ -268,6 +268,20 @@ def test_sizes_follow_from_the_pass_before_and_are_told(desk: Desk) -> None:
     assert "256 × 512" in card(desk).result.text()  # noqa: RUF001
 
 
+def test_a_width_or_a_height_alone_keeps_the_shape(desk: Desk) -> None:
+    desk.session.generation.height = 768
+    desk.window.form.second_passes.add.click()
+    pass_card = card(desk)
+    type_number(pass_card, "width", "1024")
+    assert pass_card.name.text() == f"To {size_label(1024, 1536)}"
+    assert not pass_card.scale.isEnabled()
+    type_number(pass_card, "width", "")
+    assert pass_card.scale.isEnabled()
+    type_number(pass_card, "height", "960")
+    assert pass_card.name.text() == f"To {size_label(640, 960)}"
+    assert passes(desk) == (SecondPass(height=960),)
+
+
 def test_the_time_of_a_pass_is_told_where_it_is_known(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

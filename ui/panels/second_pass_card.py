@@ -93,7 +93,7 @@ class SecondPassCard(ListedCard):
         self._shown = shown
         self.name.setText(pass_title(shown, after))
         self.scale.show_value(shown.scale)
-        self.scale.setEnabled(shown.width is None or shown.height is None)
+        self.scale.setEnabled(shown.width is None and shown.height is None)
         self.strength.show_value(shown.strength)
         self.steps.show_value(shown.steps)
         self._show_checkpoint()

@@ -80,8 +80,14 @@ class SecondPassMore(QWidget):
     def _numbers(self) -> dict[str, FieldRow]:
         names = {
             "guidance": (self.tr("Guidance"), self.tr("Empty for that of the first pass.")),
-            "width": (self.tr("Width"), self.tr("With the height, in place of the factor.")),
-            "height": (self.tr("Height"), self.tr("With the width, in place of the factor.")),
+            "width": (
+                self.tr("Width"),
+                self.tr("In place of the factor; the height follows while it is empty."),
+            ),
+            "height": (
+                self.tr("Height"),
+                self.tr("In place of the factor; the width follows while it is empty."),
+            ),
             "tile": (
                 self.tr("Tiles"),
                 self.tr("The side of tiles that are redrawn one by one; empty for the whole."),

@@ -60,9 +60,6 @@ def _runs(request: ResolvedRequest, checkpoints: JobCheckpoints) -> Iterator[Sec
         if features.edits:
             what = sentence("{path} edits a picture, and draws none twice.", path=own.path.name)
             raise invalid(what, sentence("Leave the second passes out."))
-        if (wanted.width is None) != (wanted.height is None):
-            what = sentence("A second pass has either both a width and a height or neither.")
-            raise invalid(what, sentence("Without them it is as many times as large as it says."))
         found = second_size(size, wanted, request.convention, features.size_multiple)
         for name, side in zip(("width", "height"), found.size, strict=True):
             check_range(f"{name} of a second pass", side, MIN_SIDE, MAX_SIDE)

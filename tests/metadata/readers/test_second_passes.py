@@ -90,6 +90,12 @@ def test_a_text_without_a_second_pass_has_none() -> None:
     assert read("Denoising strength: 0.7").request.second_passes == ()
 
 
+def test_our_text_tells_a_side_alone_as_a1111_does() -> None:
+    request = msgspec.structs.replace(PLAIN.request, second_passes=(SecondPass(height=1024),))
+    info = record_infotext(msgspec.structs.replace(PLAIN, request=request))
+    assert info.get("Hires resize") == "0x1024"
+
+
 @pytest.mark.parametrize(
     "second",
     [
