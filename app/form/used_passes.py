@@ -1,11 +1,50 @@
 """The second passes that the next picture is made with: the engine enlarges whole pictures only."""
 
-from app.form.fields import RequestControls
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from app.form.used_options import offered
+from engine.api.features import Features, OptionalSetting
 from engine.api.second_passes import SecondPass
 from engine.api.values import InputRole
 
+if TYPE_CHECKING:
+    from app.form.generation import GenerationState
 
-def used_passes(form: RequestControls) -> tuple[SecondPass, ...]:
-    """Return the second passes of the form; none while only a part of a picture is painted."""
+Passes = tuple[SecondPass, ...]
+
+
+def paints_a_part(form: "GenerationState") -> bool:
+    """Return True if only a part of a picture is painted, of which the engine enlarges none."""
     is_masked = any(image.role is InputRole.MASK for image in form.inputs)
-    return () if is_masked or form.mask_options.expands else form.second_passes
+    return is_masked or form.mask_options.expands
+
+
+def lacks_passes(form: "GenerationState") -> bool:
+    """Return True if the checkpoint would draw a second pass, and draws none, as one that edits."""
+    known = form.suggestions
+    is_offered = OptionalSetting.SECOND_PASSES in known.features.options
+    own = all(second.checkpoint is not None for second in form.second_passes)
+    return known.knows_features and not is_offered and not own
+
+
+def used_passes(form: "GenerationState") -> Passes:
+    """Return the second passes of the form, or none where they are left out.
+
+    A sampler or schedule that does not work with the checkpoint is the first pass's.
+    """
+    if paints_a_part(form) or lacks_passes(form):
+        return ()
+    features = form.suggestions.features
+    return tuple(_fitting(second, features) for second in form.second_passes)
+
+
+def _fitting(second: SecondPass, features: Features) -> SecondPass:
+    if second.checkpoint is not None:
+        return second
+    return msgspec.structs.replace(
+        second,
+        sampler=offered(second.sampler, features.samplers),
+        schedule=offered(second.schedule, features.schedules),
+    )

@@ -8,11 +8,13 @@ from PIL import Image
 
 from engine.api.control import ControlLayer
 from engine.api.denoiser_options import DenoiserOptions, FreeUVersion, Tiling
+from engine.api.features import OptionalSetting
 from engine.api.preprocessors import ReferenceOptions
 from engine.api.request import GenerateRequest, GuidanceOptions, InputImage, RefinerChoice
 from engine.api.second_passes import SecondPass
 from engine.api.values import ErrorCode, InputRole, SamplerName, ScheduleName
 from engine.errors import EngineError
+from engine.families import identify
 from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
 from engine.pipeline.read_job import read_job
@@ -89,6 +91,17 @@ def test_passes_after_an_edit_are_not_guided_by_the_edited_picture(files: dict[s
         first, later = passes(request, redraws=True)
         assert first.denoising.terms.asks_without_picture
         assert not later.denoising.terms.asks_without_picture
+
+
+def test_a_checkpoint_that_edits_offers_no_second_pass_and_is_refused_one(
+    files: dict[str, Path],
+) -> None:
+    for name, offered in (("tiny", True), ("edits", False)):
+        options = identify(files[name]).architecture.features.options
+        assert (OptionalSetting.SECOND_PASSES in options) is offered
+    inputs = (InputImage(role=InputRole.INIT, path=str(files["picture"])),)
+    with pytest.raises(EngineError, match="draws none twice"):
+        passes(asked(files, "edits", "edits", inputs=inputs), redraws=True)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,11 @@ def test_masks_layers_and_passes_are_told(tmp_path: Path) -> None:
             ImagePrompt(image="/a/face.png", adapter="ip.bin", mask="/a/left.png"),
             ImagePrompt(image="/a/sky.png", blocks=AdapterBlocks.STYLE),
         ),
-        second_passes=(SecondPass(steps=8, tile=512), SecondPass(width=2048, height=1024), SecondPass(width=768)),
+        second_passes=(
+            SecondPass(steps=8, tile=512),
+            SecondPass(width=2048, height=1024),
+            SecondPass(width=768),
+        ),
     )
     facts = facts_of(ours(tmp_path / "a.png", request=request))
     told = "only the part, with a margin of 96 · soft edge 4 · inverted · begins with: "

@@ -18,7 +18,7 @@ from engine.api.model_files import ModelKind
 from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, Resampling, SecondPass
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
-from tests.app.layers import listed
+from tests.app.layers import EVERY_OPTION, listed
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_layer_panel import pick
@@ -323,6 +323,34 @@ def test_a_family_without_second_passes_does_not_offer_them(desk: Desk) -> None:
     plain = Suggestions(512, desk.session.generation.suggestions.settings, Features())
     desk.session.generation.suggestions = plain
     assert not form.second_passes.isVisibleTo(form)
+
+
+def test_passes_that_the_model_would_not_draw_are_left_out_and_told(desk: Desk) -> None:
+    # As with a picture's settings for another model; the engine refuses them.
+    panel, form = desk.window.form.second_passes, desk.session.generation
+    panel.add.click()
+    form.suggestions = Suggestions(512, form.suggestions.settings, Features())
+    assert passes(desk) == ()
+    assert panel.left_out.isVisible()
+    assert not panel.add.isVisible()
+    change(desk, checkpoint="/models/other.safetensors")
+    assert passes(desk) == form.second_passes
+    assert panel.left_out.isHidden()
+    form.suggestions = Suggestions(512, form.suggestions.settings, EVERY_OPTION)
+    change(desk, checkpoint=None)
+    assert passes(desk) == (SecondPass(),)
+    assert panel.add.isVisible()
+
+
+def test_a_pass_has_a_method_that_works_with_the_model(desk: Desk) -> None:
+    form = desk.session.generation
+    given = SecondPass(sampler=SamplerName.UNIPC, schedule=ScheduleName.KARRAS)
+    form.second_passes = (given, msgspec.structs.replace(given, checkpoint="/models/other.ckpt"))
+    features = msgspec.structs.replace(
+        EVERY_OPTION, samplers=(SamplerName.EULER,), schedules=(ScheduleName.KARRAS,)
+    )
+    form.suggestions = Suggestions(512, form.suggestions.settings, features)
+    assert passes(desk) == (SecondPass(schedule=ScheduleName.KARRAS), form.second_passes[1])
 
 
 def test_every_control_of_a_pass_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:

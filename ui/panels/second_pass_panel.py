@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.form.generation import EFFECTIVE_FIELDS
-from app.form.used_passes import used_passes
+from app.form.used_passes import lacks_passes, paints_a_part
 from app.session import Session
 from engine.api.features import OptionalSetting
 from engine.api.second_passes import SecondPass, needs_file
@@ -25,11 +25,7 @@ class SecondPassPanel(CardList["SecondPassCard"]):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self.heading.setText(self.tr("Enlarge and redraw"))
-        self.left_out = plain_label(
-            self.tr("Left out while a part of a picture is painted: enlarge the result."),
-            "note",
-            wrap=True,
-        )
+        self.left_out = plain_label("", "note", wrap=True)
         self.put_below(self.left_out)
         self._session, self._theme, self._state = session, theme, session.generation
         self.add.clicked.connect(self._on_add)
@@ -51,21 +47,34 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         self._session.second_pass.add()
 
     def _refresh(self, *_: object) -> None:
-        passes = self._state.second_passes
-        offered = OptionalSetting.SECOND_PASSES in self._state.suggestions.features.options
+        passes, known = self._state.second_passes, self._state.suggestions
+        offered = OptionalSetting.SECOND_PASSES in known.features.options
         self.show_count(len(passes))
         self.setVisible(bool(passes) or offered)
         if self.cards:
             self._show_passes(passes)
         self.heading.setVisible(bool(passes))
-        self.left_out.setVisible(bool(passes) and not used_passes(self._state))
-        self.add.setVisible(self._session.second_pass.has_room)
+        self.left_out.setText(self._why_left_out() if passes else "")
+        self.left_out.setVisible(bool(self.left_out.text()))
+        may_add = offered or not known.knows_features
+        self.add.setVisible(may_add and self._session.second_pass.has_room)
         self.add.setText(
             self.tr("Enlarge it once more…")
             if passes
             else self.tr("Enlarge: redraw the picture larger (hires fix)…")
         )
         self.order_controls()
+
+    def _why_left_out(self) -> str:
+        """Return why the next picture has no second pass; empty if it has those of the form."""
+        if paints_a_part(self._state):
+            return self.tr("Left out while a part of a picture is painted: enlarge the result.")
+        if lacks_passes(self._state):
+            return self.tr(
+                "Left out, as this model draws no picture twice: choose another one for the pass, "
+                "under More."
+            )
+        return ""
 
     def _show_passes(self, passes: Sequence[SecondPass]) -> None:
         # Here, as the window starts sooner without the tools' rules for sizes.

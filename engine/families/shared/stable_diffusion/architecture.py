@@ -117,6 +117,7 @@ class StableDiffusionMaker:
     def _options(self, checkpoint: IdentifiedCheckpoint) -> tuple[OptionalSetting, ...]:
         """Return the optional settings that have an effect on this checkpoint."""
         steered = may_be_steered(checkpoint)
+        edits = concat_channels(checkpoint) is ConcatChannels.PICTURE
         wanted = {
             OptionalSetting.SIZES: self.family.time_ids is not None,
             OptionalSetting.AESTHETIC_SCORE: self.family.time_ids is not None,
@@ -124,12 +125,11 @@ class StableDiffusionMaker:
             OptionalSetting.VAE_TILE: not has_tiny_vae(checkpoint),
             OptionalSetting.CONTROLS: self.family.controls and steered,
             OptionalSetting.IMAGE_PROMPTS: self.family.image_prompts and steered,
-            OptionalSetting.SECOND_PASSES: True,
+            OptionalSetting.SECOND_PASSES: not edits,
             OptionalSetting.TILING: True,
             OptionalSetting.FREEU: takes_free_u(checkpoint),
             OptionalSetting.PERTURBED_ATTENTION: attends_to_itself(checkpoint),
-            OptionalSetting.REFERENCE_ATTENTION: attends_to_itself(checkpoint)
-            and concat_channels(checkpoint) is not ConcatChannels.PICTURE,
+            OptionalSetting.REFERENCE_ATTENTION: attends_to_itself(checkpoint) and not edits,
             OptionalSetting.SELF_ATTENTION_GUIDANCE: attends_to_itself(checkpoint, SEEN_LAYER),
         }
         return tuple(option for option, acts in wanted.items() if acts)
