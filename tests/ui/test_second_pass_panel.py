@@ -91,9 +91,12 @@ def test_passes_wait_while_only_a_part_of_a_picture_is_painted(desk: Desk) -> No
     form.start_from("/pictures/photo.png", 512, 512)
     assert passes(desk) == (SecondPass(),)
     assert not panel.left_out.isVisible()
+    assert card(desk).result.isVisible()
     form.paint_within("/pictures/mask.png")
     assert passes(desk) == ()
     assert panel.left_out.isVisible()
+    # It would say how large the picture becomes, and the time that it takes.
+    assert not card(desk).result.isVisible()
     form.paint_within(None)
     assert passes(desk) == (SecondPass(),)
     form.grow((64, 0, 0, 0), 512, 512)
@@ -102,6 +105,7 @@ def test_passes_wait_while_only_a_part_of_a_picture_is_painted(desk: Desk) -> No
     desk.session.changes.start_anew()
     assert passes(desk) == (SecondPass(),)
     assert not panel.left_out.isVisible()
+    assert card(desk).result.isVisible()
 
 
 def type_scale(desk: Desk, at: int, keys: str) -> None:

@@ -88,8 +88,11 @@ class SecondPassCard(ListedCard):
         folded = self.more.present.controls if self.more.present is not None else ()
         return (*first, *then, *folded)
 
-    def show_pass(self, shown: SecondPass, before: Size, after: Size) -> None:
-        """Show a pass over a picture of the size `before`, which then has the size `after`."""
+    def show_pass(self, shown: SecondPass, before: Size, after: Size, *, is_used: bool) -> None:
+        """Show a pass over a picture of the size `before`, which then has the size `after`.
+
+        One that is left out makes the picture no larger, and takes no time.
+        """
         self._shown = shown
         self.name.setText(pass_title(shown, after))
         self.scale.show_value(shown.scale)
@@ -98,8 +101,10 @@ class SecondPassCard(ListedCard):
         self.steps.show_value(shown.steps)
         self._show_checkpoint()
         self._show_upscalers(shown)
-        seconds = self._session.picture_time.of_pass(shown, *after)
-        self.result.setText(result_words(before, after, seconds))
+        self.result.setVisible(is_used)
+        if is_used:
+            seconds = self._session.picture_time.of_pass(shown, *after)
+            self.result.setText(result_words(before, after, seconds))
         self._summarise(shown)
 
     def _make_more(self) -> SecondPassMore:

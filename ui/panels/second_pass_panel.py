@@ -51,11 +51,11 @@ class SecondPassPanel(CardList["SecondPassCard"]):
         offered = OptionalSetting.SECOND_PASSES in known.features.options
         self.show_count(len(passes))
         self.setVisible(bool(passes) or offered)
+        self.left_out.setText(self._why_left_out() if passes else "")
+        self.left_out.setVisible(bool(self.left_out.text()))
         if self.cards:
             self._show_passes(passes)
         self.heading.setVisible(bool(passes))
-        self.left_out.setText(self._why_left_out() if passes else "")
-        self.left_out.setVisible(bool(self.left_out.text()))
         may_add = offered or not known.knows_features
         self.add.setVisible(may_add and self._session.second_pass.has_room)
         self.add.setText(
@@ -82,9 +82,9 @@ class SecondPassPanel(CardList["SecondPassCard"]):
 
         if any(_states_file(second) for second in passes):
             self._session.models.store.list_once()
-        sizes = pass_sizes(self._state)
+        sizes, is_used = pass_sizes(self._state), not self.left_out.text()
         for at, card in enumerate(self.cards):
-            card.show_pass(passes[at], sizes[at], sizes[at + 1])
+            card.show_pass(passes[at], sizes[at], sizes[at + 1], is_used=is_used)
 
     def make_card(self, at: int) -> "SecondPassCard":
         """Return a card that changes the pass at a place."""
