@@ -91,18 +91,20 @@ def request_of_picture(
 
     A1111 increments the seed for each picture, or the variation seed where there is one
     (`processing.py`, `process_images_inner`); ComfyUI and diffusers draw the noise of a whole batch
-    from one generator.
+    from one generator. Variations of one picture have its words for wildcards. A seed of a second
+    pass's own is the same in all pictures, as a fixed one of a second sampler in ComfyUI.
     """
     seeds, seed = request.seed_options, request.seed
+    chosen = seed + index
     if request.convention.batch_seeds is BatchSeeds.ONE_STREAM:
         size = max(seeds.batch_size, seeds.batch_index + count)
         place = seeds.batch_index + index
         seeds = msgspec.structs.replace(seeds, batch_index=place, batch_size=size)
     elif seeds.variation_seed is not None:
         seeds = msgspec.structs.replace(seeds, variation_seed=seeds.variation_seed + index)
+        chosen = seed
     else:
         seed += index
-    chosen, added = request.seed + index, seed - request.seed
 
     def replaced(text: str) -> str:
         return text if replace_wildcards is None else replace_wildcards(text, chosen)
@@ -119,16 +121,15 @@ def request_of_picture(
         seed_options=seeds,
         prompt=prompt,
         negative_prompt=negative,
-        second_passes=tuple(_second(second, added, replaced) for second in request.second_passes),
+        second_passes=tuple(_second(second, replaced) for second in request.second_passes),
         **changes,
     )
 
 
-def _second(wanted: SecondPass, added: int, replaced: Callable[[str], str]) -> SecondPass:
-    """Return a second pass for one picture: with its seed, and without wildcards."""
+def _second(wanted: SecondPass, replaced: Callable[[str], str]) -> SecondPass:
+    """Return a second pass for one picture, without wildcards."""
     return msgspec.structs.replace(
         wanted,
-        seed=None if wanted.seed is None else wanted.seed + added,
         prompt=None if wanted.prompt is None else replaced(wanted.prompt),
         negative_prompt=(
             None if wanted.negative_prompt is None else replaced(wanted.negative_prompt)

@@ -278,7 +278,6 @@ def _check(request: ResolvedRequest, count: int, checkpoints: JobCheckpoints) ->
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     for second in second_runs(request, checkpoints) if request.second_passes else ():
         _check_method(second.request, second.checkpoint.architecture.features)
-        check_range("seed of a second pass", second.wanted.seed or 0, 0, MAX_SEED - count + 1)
     check_range("clip skip", request.clip_skip, 1, max(features.deepest_clip_skip, 1))
     variation = request.seed_options.variation_seed
     if variation is not None:

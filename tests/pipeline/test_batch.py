@@ -3,8 +3,10 @@
 import msgspec
 
 from engine.api.conventions import CONVENTIONS
+from engine.api.limits import MAX_SEED
 from engine.api.record import ResolvedRequest
 from engine.api.request import SeedOptions
+from engine.api.second_passes import SecondPass
 from engine.api.values import ConventionName
 from engine.pipeline.batch import request_of_picture
 from tests.metadata.records import PLAIN_REQUEST
@@ -49,3 +51,22 @@ def test_wildcards_are_chosen_by_the_pictures_own_seed_and_the_template_is_kept(
     picture = request_of_picture(asked, 1, 2, replace_wildcards)
     assert (picture.prompt, picture.prompt_template) == ("cat 6", "cat __n__")
     assert (picture.negative_prompt, picture.negative_template) == ("blurry", None)
+
+
+def test_variations_of_a_picture_have_its_words() -> None:
+    # As in the window, which makes a job of each, and with A1111's scripts for wildcards.
+    seeds = SeedOptions(variation_seed=40, variation_strength=0.1)
+    asked = msgspec.structs.replace(
+        PLAIN_REQUEST,
+        prompt="cat __n__",
+        seed=5,
+        seed_options=seeds,
+        second_passes=(SecondPass(prompt="__n__", seed=MAX_SEED),),
+    )
+    pictures = [
+        request_of_picture(asked, index, 3, lambda text, seed: text.replace("__n__", str(seed)))
+        for index in range(3)
+    ]
+    assert {picture.prompt for picture in pictures} == {"cat 5"}
+    passes = {picture.second_passes for picture in pictures}
+    assert passes == {(SecondPass(prompt="5", seed=MAX_SEED),)}
