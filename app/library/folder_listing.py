@@ -51,8 +51,8 @@ class FolderListing(QObject, Generic[ListedT]):
         self.files: dict[str, ListedT] = {}
         # False until the first list is complete.
         self.is_listed = False
-        # True after a query that failed: whoever wants a list asks for it, not whoever lacks one.
-        self.has_failed = False
+        # That of the latest query: whoever wants a list asks again, not whoever lacks one.
+        self.failure: ErrorInfo | None = None
         # The query that is not answered yet.
         self.query: int | None = None
         self._seen: set[str] = set()
@@ -77,7 +77,7 @@ class FolderListing(QObject, Generic[ListedT]):
         if self.query is not None:
             self._stale = True
             return
-        self._seen, self.has_failed = set(), False
+        self._seen, self.failure = set(), None
         self.query = self._ask(self._roots())
         self.listing_changed.emit(True)
 
@@ -103,7 +103,7 @@ class FolderListing(QObject, Generic[ListedT]):
         """End a query that failed; ask once more if it was the engine that did."""
         # Once only: a file may have made the engine fail.
         again, self._again = self._again, not self._again
-        self.has_failed = True
+        self.failure = error
         self._end()
         if error.code in ENGINE_FAILURES and not again:
             self.refresh()

@@ -12,6 +12,7 @@ from app.library.lora_memory import LoraMemory
 from app.library.lora_names import LoraNames
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import LoraInspected, LorasFound, LorasListed, QueryFailed
+from engine.api.values import ErrorInfo
 
 
 class LoraStore(QObject):
@@ -72,6 +73,11 @@ class LoraStore(QObject):
     def is_listing(self) -> bool:
         """True while files are listed or opened."""
         return self.listing.is_listing
+
+    @property
+    def failure(self) -> ErrorInfo | None:
+        """The failure of the latest list; None while it is made, and once it is complete."""
+        return self.listing.failure
 
     def info(self, path: str) -> LoraInfo | None:
         """Return the description of the file at a path; None if it is not known."""

@@ -13,6 +13,7 @@ from app.library.folder_listing import FolderListing
 from engine.api.messages import QueryFailed
 from engine.api.model_files import ModelInfo
 from engine.api.model_messages import ModelHashed, ModelHashing, ModelsFound, ModelsListed
+from engine.api.values import ErrorInfo
 
 
 class ModelStore(QObject):
@@ -102,7 +103,12 @@ class ModelStore(QObject):
 
     @property
     def _was_asked_for(self) -> bool:
-        return self.is_listed or self.is_listing or self.listing.has_failed
+        return self.is_listed or self.is_listing or self.failure is not None
+
+    @property
+    def failure(self) -> ErrorInfo | None:
+        """The failure of the latest list; None while it is made, and once it is complete."""
+        return self.listing.failure
 
     def hash(self, path: str) -> None:
         """Have a file's SHA-256 computed in the background; `hash_changed` tells of it."""

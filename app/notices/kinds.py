@@ -7,6 +7,7 @@ from types import MappingProxyType
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from app.notices.remedies import OF_A_JOB, NoticeAction, actions_of, advice
+from app.notices.wording import worded
 from engine.api.values import ErrorCode, ErrorInfo
 
 _CONTEXT = "errors"
@@ -226,6 +227,11 @@ def title(code: ErrorCode) -> str:
 def explanation(error: ErrorInfo) -> str:
     """Return the sentences on what to do about a failure, or else on what its code means."""
     return advice(error) or QCoreApplication.translate(_CONTEXT, str(KINDS[error.code].meaning))
+
+
+def account(error: ErrorInfo) -> str:
+    """Return the sentences on a failure and on what to do about it, for a place of its own."""
+    return f"{worded(error.text)} {explanation(error)}"
 
 
 def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:

@@ -9,7 +9,8 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtTest import QTest
 
 from app.notices.remedies import NoticeAction
-from engine.api.messages import LorasFound
+from engine.api.messages import LorasFound, QueryFailed
+from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LORAS, lora
 from tests.app.test_lora_list import choose
@@ -42,6 +43,23 @@ def dialog(desk: Desk) -> LoraDialog:
 def names(dialog: LoraDialog) -> list[str]:
     model = dialog.model
     return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+
+def test_a_list_that_failed_says_why_and_is_made_again(make_desk: MakeDesk) -> None:
+    # Its engine is not started, and answers nothing.
+    desk = make_desk()
+    dialog, store = desk.window.form.loras.browse(), desk.session.loras
+    assert dialog.again.isHidden()
+    error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "The disk gave up.", "Put it in again.")
+    # Form and dialog ask, one after the other.
+    while store.listing.query is not None:
+        desk.session.client.query_failed.emit(QueryFailed(query=store.listing.query, error=error))
+    assert "The disk gave up. Put it in again." in dialog.list.accessibleDescription()
+    assert dialog.again.isVisibleTo(dialog)
+    dialog.again.click()
+    assert store.is_listing
+    assert dialog.again.isHidden()
+    assert "Looking" in dialog.list.accessibleDescription()
 
 
 def test_files_that_suit_the_model_come_first_and_the_others_say_why_not(

@@ -18,10 +18,10 @@ from app.downloads.model_pages import OfferedFile, Page
 from app.engine.speed import PictureKind
 from app.library.first_models import first_models, ranked
 from app.notices.notices import NoticeState
-from engine.api.messages import FamiliesKnown
+from engine.api.messages import FamiliesKnown, QueryFailed
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.model_messages import ModelHashed, ModelHashing, ModelsFound, ModelsListed
-from engine.api.values import ConventionName, SamplerName
+from engine.api.values import ConventionName, ErrorCode, ErrorInfo, SamplerName
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
@@ -55,6 +55,9 @@ INK = model("ink", kind=ModelKind.LORA, families=("sd1",), trigger_words=("inkwa
 LACKS = model("lacks", missing=("vae",))
 PAGE_FILE = model("page", families=(), problem="page.safetensors is a web page.", hint="Get it.")
 MODELS = (MIX, INK, LACKS, PAGE_FILE)
+
+
+NO_LIST = ErrorInfo(ErrorCode.NOT_AVAILABLE, "The disk gave up.", "Put it in again.")
 
 
 class Shown(Staged):
@@ -201,6 +204,33 @@ def test_a_network_of_each_kind_has_a_button_that_uses_it(
     assert used == [None]
     form = shown.session.generation
     assert len((*form.controls, *form.image_prompts, *form.second_passes)) == 1
+
+
+def test_a_list_that_failed_says_why_and_is_made_again(shown: Shown) -> None:
+    # It said that it was looking for the models, for ever.
+    yours, store = shown.page.yours, shown.session.models.store
+
+    def fail() -> None:
+        assert store.listing.query is not None
+        shown.client.query_failed.emit(QueryFailed(query=store.listing.query, error=NO_LIST))
+
+    assert "Looking" in yours.list.accessibleDescription()
+    assert yours.again.isHidden()
+    fail()
+    told = yours.list.accessibleDescription()
+    for words in ("could not be listed", "The disk gave up.", "Put it in again."):
+        assert words in told
+    assert yours.again.isVisible()
+    yours.again.click()
+    assert yours.again.isHidden()
+    assert "Looking" in yours.list.accessibleDescription()
+    shown.tell(*MODELS)
+    assert yours.list.accessibleDescription() == ""
+    # What was listed before is shown still.
+    store.refresh()
+    fail()
+    assert yours.list.accessibleDescription() == ""
+    assert yours.again.isHidden()
 
 
 def test_a_missing_part_is_said_on_the_card(shown: Shown) -> None:

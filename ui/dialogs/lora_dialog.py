@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.notices.kinds import account
 from app.session import Session
 from engine.api.lora_files import LoraInfo
 from ui.delegates.lora_delegate import LoraDelegate
@@ -48,6 +49,8 @@ class LoraDialog(QDialog):
         self.list.draw_by(LoraDelegate(theme, self.list))
         self.about = plain_label("", "caption", wrap=True)
         self.count = plain_label("", "caption")
+        # Beneath the reason why there is no list.
+        self.again = QPushButton(self.tr("Try again"))
         self.folders = QPushButton(self.tr("LoRA folders…"))
         self.use = QPushButton(self.tr("Add"))
         self.close_button = QPushButton(self.tr("Close"))
@@ -90,6 +93,7 @@ class LoraDialog(QDialog):
         self.order.addItem(self.tr("Last used first"), LoraOrder.LAST_USED.value)
         self.use.setAutoDefault(False)
         self.folders.setAutoDefault(False)
+        self.again.setAutoDefault(False)
         self.close_button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
@@ -121,6 +125,7 @@ class LoraDialog(QDialog):
         row.setContentsMargins(L - S, 0, S, 0)
         row.addWidget(self.list)
         column.addLayout(row, 1)
+        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addLayout(words)
         column.addLayout(buttons)
         self.search.setFocus()
@@ -138,6 +143,7 @@ class LoraDialog(QDialog):
         session.generation.loras_changed.connect(self._show_current)
         session.loras.listing_changed.connect(self._on_changed)
         session.loras.changed.connect(self._on_changed)
+        self.again.clicked.connect(session.loras.refresh)
         self.folders.clicked.connect(self.show_folders)
         self.use.clicked.connect(self.toggle)
         self.close_button.clicked.connect(self.accept)
@@ -177,8 +183,12 @@ class LoraDialog(QDialog):
         unread = sum(not info.is_read for info in store.loras) if store.is_listing else 0
         shown = self.model.rowCount()
         self.count.setText(count_words(shown, len(store.loras), unread))
+        self.again.setVisible(store.failure is not None and not store.loras)
         if store.loras:
             empty = self.tr("No LoRA has these words.")
+        elif store.failure is not None:
+            text = self.tr("The LoRA files could not be listed. {reason}")
+            empty = text.format(reason=account(store.failure))
         elif store.is_listed:
             empty = self.tr("There are no LoRA files in these folders: name yours below.")
         else:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.notices.kinds import account
 from app.session import Session
 from engine.api.model_files import ModelInfo, ModelKind
 from ui.actions import ActionName, Actions
@@ -49,6 +50,8 @@ class YourModels(QWidget):
         self.count = plain_label("", "caption")
         self.list = CardView(theme, self.item_model, self.tr("Your models"))
         self.list.draw_by(ModelDelegate(theme, self.list))
+        # Beneath the reason why there is no list.
+        self.again = QPushButton(self.tr("Try again"))
         self.invitation = Invitation()
         self.details = ModelDetails(session, theme)
         self._kept = ""
@@ -127,6 +130,7 @@ class YourModels(QWidget):
         grid.setContentsMargins(L - S, 0, 0, 0)
         grid.addWidget(self.list)
         column.addLayout(grid, 1)
+        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignHCenter)
         low = QHBoxLayout()
         low.setContentsMargins(L, 0, L, S)
         low.addWidget(self.invitation)
@@ -149,6 +153,7 @@ class YourModels(QWidget):
         item_model.modelAboutToBeReset.connect(self._keep_current)
         item_model.modelReset.connect(self._on_reset)
         self.list.selectionModel().currentChanged.connect(self._show_current)
+        self.again.clicked.connect(session.models.store.refresh)
         self.list.activated.connect(self._use)
         self.list.trash_wanted.connect(self._trash)
         self.details.reveal.connect(self._reveal)
@@ -231,10 +236,15 @@ class YourModels(QWidget):
         shown, group = self.item_model.rowCount(), self.item_model.group_size
         self.count.setText(count_label(shown, group, unread))
         self.invitation.setVisible(store.is_listed and not store.has_own)
+        failure = store.failure
+        self.again.setVisible(failure is not None and not group)
         if shown:
             self.list.tell("")
         elif group:
             self.list.tell(self.tr("No model has these words and is of this kind."))
+        elif failure is not None:
+            text = self.tr("Your models could not be listed. {reason}")
+            self.list.tell(text.format(reason=account(failure)))
         else:
             self.list.tell("" if store.is_listed else self.tr("Looking for your models…"))
 
