@@ -531,6 +531,25 @@ def test_a_canvas_that_grows_keeps_the_picture_in_place_while_zoomed(
     assert (after.x() - before.x(), after.y() - before.y()) == pytest.approx((64, 0), abs=0.5)
 
 
+def test_clearing_a_grown_canvas_is_undone_at_once(desk: Desk, photo: Path) -> None:
+    """The mask and the margins came back one after the other."""
+    panel, state = paint_on(desk, photo), desk.session.generation
+    drag(panel, place(panel, 0.3, 0.5), place(panel, 0.7, 0.5))
+    desk.wait(lambda: mask(desk) is not None)
+    panel.layer.grow((64, 0, 0, 0))
+    before = painted(panel)
+    panel.bar.clear.click()
+    assert (painted(panel), panel.layer.margins) == (0, (0, 0, 0, 0))
+    assert not state.mask_options.expands
+    assert mask(desk) is None
+    panel.bar.undo.click()
+    assert (painted(panel), panel.layer.margins) == (before, (64, 0, 0, 0))
+    assert state.mask_options.expand == (64, 0, 0, 0)
+    desk.wait(lambda: mask(desk) is not None)
+    panel.bar.redo.click()
+    assert (painted(panel), panel.layer.margins) == (0, (0, 0, 0, 0))
+
+
 def test_a_grown_picture_holds_the_start_picture(make_desk: MakeDesk, photo: Path) -> None:
     """In the window, with the real engine."""
     desk = make_desk(real=True).start()

@@ -133,17 +133,11 @@ class MaskLayer(QObject):
 
     def replace(self, mask: QImage) -> None:
         """Replace the whole mask by one of its size."""
-        if mask != self.mask:
-            both = self.margins, self.margins
-            edit = _Edit(mask.rect(), self.mask, mask, both)
-            self.mask = QImage(mask)
-            self.drawn.emit(mask.rect())
-            self._add(edit)
+        self._change(mask, self.margins)
 
     def clear(self) -> None:
         """Keep all of the picture, in its own size."""
-        self.replace(empty_mask(self.mask.size()))
-        self.grow(NO_MARGINS)
+        self._change(empty_mask(self.mask.size()), NO_MARGINS)
 
     def invert(self) -> None:
         """Swap the painted and the kept part."""
@@ -151,10 +145,18 @@ class MaskLayer(QObject):
 
     def grow(self, margins: Margins) -> None:
         """Grow the canvas by margins, in pixels of the picture."""
-        if margins != self.margins:
-            edit = _Edit(QRect(), QImage(), QImage(), (self.margins, margins))
-            self.margins = margins
-            self._add(edit)
+        self._change(self.mask, margins)
+
+    def _change(self, mask: QImage, margins: Margins) -> None:
+        """Put another mask of the same size, or other margins, or both in one edit."""
+        both, before = (self.margins, margins), self.mask
+        self.margins = margins
+        if mask != before:
+            self.mask = QImage(mask)
+            self.drawn.emit(mask.rect())
+            self._add(_Edit(mask.rect(), before, mask, both))
+        elif both[0] != both[1]:
+            self._add(_Edit(QRect(), QImage(), QImage(), both))
 
     def undo(self) -> None:
         """Undo the latest edit, if there is one."""
