@@ -56,6 +56,7 @@ class ControlLayer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         1.0,
     )
     mode: ControlMode = ControlMode.BALANCED
+    # The start picture's map stays with that where the canvas grows around it.
     resize: ControlResize = ControlResize.CROP
     # The kind of the map, for networks that take several; None: that of the preprocessor, or what
     # the network's file tells.

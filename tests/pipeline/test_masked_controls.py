@@ -15,6 +15,9 @@ from engine.api.preprocessors import CannyOptions, ControlKind
 from engine.api.request import GenerateRequest, InputImage
 from engine.api.values import ConventionName, InputRole
 from engine.jobs.checkpoint_loading import load_checkpoints
+from engine.pipeline.canvas.canvas import expanded
+from engine.pipeline.control import running
+from engine.pipeline.control.fitting import placed_map
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
 from tests.pipeline.control_files import write_control_net, write_map
@@ -135,3 +138,82 @@ def test_an_inpainting_network_paints_what_an_inverted_mask_paints(
     usual = painted(folder, painting, only_masked=only)
     inverted = painted(folder, painting, "inverted.png", inverted=True, only_masked=only)
     np.testing.assert_array_equal(inverted, usual)
+
+
+# The growth of the canvas around the start picture, and where that lies then.
+GROWN, FEATHER = (32, 0, 64, 16), 8
+PLACE = (32, 0, 32 + LARGE, LARGE)
+SIZE = (LARGE + 96, LARGE + 16)
+
+
+def extended(folder: Path, layer: ControlLayer, **changes: Any) -> Pixels:
+    request = a_request(
+        folder / "tiny",
+        controls=(layer,),
+        inputs=(InputImage(role=InputRole.INIT, path=str(folder / "init.png")),),
+        mask_options=MaskOptions(expand=GROWN, feather=FEATHER),
+        width=SIZE[0],
+        height=SIZE[1],
+        convention=ConventionName.A1111,
+        **changes,
+    )
+    return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
+
+
+def on_canvas(folder: Path, name: str, mode: str, around: Any) -> str:
+    """A picture of the start picture's size, laid on the grown canvas by hand."""
+    with Image.open(folder / name) as picture:
+        whole = Image.new(mode, SIZE, around)
+        whole.paste(picture.convert(mode), PLACE[:2])
+    whole.save(folder / f"grown {name}")
+    return f"grown {name}"
+
+
+@pytest.mark.parametrize("resize", ControlResize)
+def test_the_map_of_the_start_picture_stays_with_it_where_the_canvas_grows(
+    folder: Path, resize: ControlResize
+) -> None:
+    # It was fitted to the whole canvas, as a picture of another shape is.
+    with Image.open(folder / "init.png") as picture:
+        levels = np.asarray(picture.convert("RGB"))
+    edges = np.concatenate([levels[0], levels[-1], levels[:, 0], levels[:, -1]])
+    border = tuple(int(level) for level in np.median(edges, axis=0))
+    Image.new("L", (LARGE, LARGE), 255).save(folder / "everywhere.png")
+    by_hand = on_canvas(folder, "init.png", "RGB", border)
+    expected = extended(folder, layer(folder, by_hand))
+    np.testing.assert_array_equal(
+        extended(folder, layer(folder, "init.png", resize=resize)), expected
+    )
+    # Its mask goes with it, too, and acts nowhere beside it.
+    within = {"mask": str(folder / on_canvas(folder, "everywhere.png", "L", 0))}
+    own = {"mask": str(folder / "everywhere.png")}
+    expected = extended(folder, layer(folder, by_hand, **within))
+    np.testing.assert_array_equal(extended(folder, layer(folder, "init.png", **own)), expected)
+
+
+def test_the_map_of_the_start_picture_is_made_for_its_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[int, ...]] = []
+
+    def placed(pixels: Pixels, *others: Any) -> Pixels:
+        made.append(pixels.shape)
+        return placed_map(pixels, *others)
+
+    monkeypatch.setattr(running, "placed_map", placed)
+    extended(folder, layer(folder, "init.png", preprocessor=CannyOptions(resolution=None)))
+    assert made == [(LARGE, LARGE, 3)]
+
+
+def test_an_inpainting_network_paints_what_the_canvas_grows_by(folder: Path) -> None:
+    # It saw the picture without margins, and nothing to paint.
+    with Image.open(folder / "init.png") as picture:
+        whole, mask = expanded(picture.convert("RGB"), Image.new("L", picture.size), GROWN, FEATHER)
+    whole.save(folder / "grown.png")
+    mask.save(folder / "grown mask.png")
+    usual = extended(folder, layer(folder, "init.png", kind=ControlKind.INPAINT))
+    given = {"kind": ControlKind.INPAINT, "mask": str(folder / "grown mask.png")}
+    np.testing.assert_array_equal(usual, extended(folder, layer(folder, "grown.png", **given)))
+    # A picture that is as large as the canvas already is painted there, too.
+    other = extended(folder, layer(folder, "grown.png", kind=ControlKind.INPAINT))
+    np.testing.assert_array_equal(other, usual)

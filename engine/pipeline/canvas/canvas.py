@@ -106,13 +106,14 @@ def read_canvas(request: ResolvedRequest, downscale: int) -> Canvas | None:
     paths = {image.role: Path(image.path) for image in request.inputs}
     if InputRole.INIT not in paths:
         return None
-    picture, options = read_picture(paths[InputRole.INIT]), request.mask_options
-    size = request.width, request.height
-    if InputRole.MASK not in paths and not options.expands:
-        return Canvas(as_samples(picture.resize(size, _LANCZOS)))
-    mask = _mask(paths.get(InputRole.MASK), options, picture.size)
+    size, options = (request.width, request.height), request.mask_options
     if options.expands:
-        picture, mask = expanded(picture, mask, options.expand, options.feather)
+        picture, mask = grown_start(request)
+    else:
+        picture = read_picture(paths[InputRole.INIT])
+        if InputRole.MASK not in paths:
+            return Canvas(as_samples(picture.resize(size, _LANCZOS)))
+        mask = _mask(paths[InputRole.MASK], options, picture.size)
     pasted, part = request.convention.pastes_kept, None
     if options.only_masked and (box := surroundings(mask, options.padding, *size)) is not None:
         overlay = Overlay(without_masked(picture, mask).convert("RGBA"), box)
@@ -181,11 +182,24 @@ def expanded(
 def painted_levels(request: ResolvedRequest) -> Image.Image | None:
     """Return a request's mask at its own size, "L", white where it paints; None without one.
 
-    Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    That of a canvas that grows has its size. Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
+    if request.mask_options.expands:
+        return grown_start(request)[1]
     paths = (Path(image.path) for image in request.inputs if image.role is InputRole.MASK)
     path = next(paths, None)
     return None if path is None else _as_painted(path, request.mask_options)
+
+
+def grown_start(request: ResolvedRequest) -> tuple[Image.Image, Image.Image]:
+    """Return the start picture on the canvas that grows around it, and the mask of both.
+
+    Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+    paths = {image.role: Path(image.path) for image in request.inputs}
+    picture, options = read_picture(paths[InputRole.INIT]), request.mask_options
+    mask = _mask(paths.get(InputRole.MASK), options, picture.size)
+    return expanded(picture, mask, options.expand, options.feather)
 
 
 def _as_painted(

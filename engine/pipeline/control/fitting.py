@@ -14,6 +14,7 @@ from backends.base import Array
 from engine.api.control import ControlResize
 from engine.api.control_rules import MapResampling
 from engine.pipeline.canvas.canvas import Part
+from engine.pipeline.canvas.growth import Place
 from engine.pipeline.canvas.masks import covering, fitted
 from engine.preprocessors.opencv.resizing import (
     resize_area,
@@ -44,6 +45,20 @@ def fitted_map(
     if resampling is MapResampling.NEAREST and mode is ControlResize.CROP:
         return resize(_centre(picture, size), *size)
     return _laid_out(picture, size, mode, resize, _border_colour(picture))
+
+
+def placed_map(
+    picture: Pixels, place: Place, size: tuple[int, int], resampling: MapResampling
+) -> Pixels:
+    """Return a start picture's map on a grown canvas of this width and height, where that lies.
+
+    Around it is the colour of its borders, as around one that does not fill the size.
+    """
+    left, top, right, bottom = place.at(size)
+    whole = np.empty((size[1], size[0], picture.shape[2]), picture.dtype)
+    whole[:] = _border_colour(picture)
+    whole[top:bottom, left:right] = _RESIZES[resampling](picture, right - left, bottom - top)
+    return whole
 
 
 def part_of(picture: Image.Image, part: Part, mode: ControlResize) -> Image.Image:

@@ -19,7 +19,8 @@ from engine.control.network import BorrowedSizes, ControlForm, ControlNetSizes, 
 from engine.control.reading import read_control_network
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
-from engine.pipeline.canvas.canvas import Part, painted_levels
+from engine.pipeline.canvas.canvas import Part, grown_start, painted_levels
+from engine.pipeline.canvas.growth import Place, place_on_canvas
 from engine.pipeline.canvas.pictures import read_mask, read_picture
 from engine.pipeline.control.fitting import part_of
 from engine.pipeline.control.own_map import (
@@ -45,7 +46,8 @@ class ReadLayer:
     """A control layer whose files are read.
 
     `picture` is the layer's picture, uint8 [height, width, 3]: its map, or what the preprocessor
-    makes a map of. `mask` is white where the layer acts or an inpainting network paints.
+    makes a map of. `mask` is white where the layer acts or an inpainting network paints. `place` is
+    that of its map on a canvas that has grown around the picture.
     """
 
     layer: ControlLayer
@@ -55,11 +57,16 @@ class ReadLayer:
     mask: Image.Image | None = None
     image_sha256: str = ""
     preprocessor_digest: str = ""
+    place: Place | None = None
 
     @property
     def paints(self) -> bool:
         """True if the network is told the part to paint by its map."""
         return self.kind is ControlKind.INPAINT
+
+    def size_on(self, canvas: tuple[int, int]) -> tuple[int, int]:
+        """Return the width and height of its map on a canvas of this width and height."""
+        return canvas if self.place is None else self.place.within(canvas)
 
     @property
     def is_within(self) -> bool:
@@ -156,7 +163,7 @@ def read_layers(
     reference: ReadReference | None = None
     size = request.height, request.width
     own = require_own_map(request.controls, checkpoints)
-    own_map = _own_map(own, checkpoints, make_maps, size, part) if own else None
+    own_map = _own_map(own, request, checkpoints, make_maps, part) if own else None
     for layer in request.controls:
         if layer is own:
             warnings += own_map_warnings(layer)
@@ -213,21 +220,22 @@ def _reference(layer: ControlLayer) -> ReadReference:
 
 def _own_map(
     layer: ControlLayer,
+    request: ResolvedRequest,
     checkpoints: JobCheckpoints,
     make_maps: MakeMaps,
-    size: tuple[int, int],
     part: Part | None,
 ) -> ReadOwnMap:
     path, kind = Path(layer.image), layer.kind or _made_kind(layer)
-    follower = map_followers(checkpoints)[0]
+    follower, picture = map_followers(checkpoints)[0], read_picture(path)
     return ReadOwnMap(
         layer,
-        np.asarray(_shown(read_picture(path), layer, part)),
+        np.asarray(_shown(picture, layer, part)),
         kind or follower.architecture.features.own_map,
         _digest(path),
         _weights_digest(layer),
         make_maps,
-        size,
+        (request.height, request.width),
+        place_on_canvas(request, path, picture.size),
     )
 
 
@@ -247,10 +255,16 @@ def _read(
     request: ResolvedRequest,
     part: Part | None,
 ) -> ReadLayer:
-    picture = _shown(read_picture(Path(layer.image)), layer, part)
+    path = Path(layer.image)
+    picture = read_picture(path)
     # What tensors state decides: nothing else can be followed.
     kind = network.stated_kind or layer.kind or _made_kind(layer) or network.kind
-    mask = _mask(layer, request, part, paints=kind is ControlKind.INPAINT)
+    paints, place = kind is ControlKind.INPAINT, place_on_canvas(request, path, picture.size)
+    mask = _mask(layer, request, place, part, paints=paints)
+    if paints and place is not None:
+        # It sees the margins as a part to paint.
+        picture, place = grown_start(request)[0], None
+    picture = _shown(picture, layer, part)
     if mask is None and network.sees_mask:
         mask = Image.new("L", picture.size)
     return ReadLayer(
@@ -259,8 +273,9 @@ def _read(
         np.asarray(picture),
         kind,
         mask,
-        _digest(Path(layer.image)),
+        _digest(path),
         _weights_digest(layer),
+        place,
     )
 
 
@@ -277,10 +292,18 @@ def _shown(picture: Image.Image, layer: ControlLayer, part: Part | None) -> Imag
 
 
 def _mask(
-    layer: ControlLayer, request: ResolvedRequest, part: Part | None, *, paints: bool
+    layer: ControlLayer,
+    request: ResolvedRequest,
+    place: Place | None,
+    part: Part | None,
+    *,
+    paints: bool,
 ) -> Image.Image | None:
     if layer.mask is not None:
-        return _shown(read_mask(Path(layer.mask)), layer, part)
+        own = read_mask(Path(layer.mask))
+        if place is not None:
+            own = place.covered(own, around=255 if paints else 0)
+        return _shown(own, layer, part)
     painted = painted_levels(request) if paints else None
     if painted is None or part is None:
         return painted

@@ -13,8 +13,9 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.families.checkpoint import IdentifiedCheckpoint, name_of
 from engine.families.latents import EncodedImage
+from engine.pipeline.canvas.growth import Place
 from engine.pipeline.canvas.pictures import as_samples
-from engine.pipeline.control.fitting import fitted_map
+from engine.pipeline.control.fitting import fitted_map, placed_map
 from engine.pipeline.control.maps import FittedMap, wanted_map
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass
@@ -31,6 +32,7 @@ class ReadOwnMap:
     """A control layer that the denoiser itself follows, with its picture uint8 [height, width, 3].
 
     `first` is the height and width of the job's first pass in pixels, for which its map is made.
+    `place` is that of the map on a canvas that has grown around the picture.
     """
 
     layer: ControlLayer
@@ -40,6 +42,7 @@ class ReadOwnMap:
     preprocessor_digest: str
     make_maps: MakeMaps
     first: tuple[int, int]
+    place: Place | None = None
 
 
 def map_followers(checkpoints: JobCheckpoints) -> tuple[IdentifiedCheckpoint, ...]:
@@ -116,12 +119,16 @@ class OwnMapPass:
         if self._encoded is not None:
             return
         read, request = self.read, self.pass_.request
-        pixels, (height, width) = read.picture, read.first
-        wanted = wanted_map(read.layer, pixels, (width, height))
+        pixels, place, (height, width) = read.picture, read.place, read.first
+        made_for = (width, height) if place is None else place.within((width, height))
+        wanted = wanted_map(read.layer, pixels, made_for)
         if wanted is not None:
             (pixels,) = read.make_maps((wanted,), cancel)
         size, rules = (request.width, request.height), request.convention.control
-        levels = fitted_map(pixels, size, read.layer.resize, rules.resampling)
+        if place is None:
+            levels = fitted_map(pixels, size, read.layer.resize, rules.resampling)
+        else:
+            levels = placed_map(pixels, place, size, rules.resampling)
         self.map_sha256 = FittedMap(levels).sha256
         (self._encoded,) = vae.encode([as_samples(levels)])
 

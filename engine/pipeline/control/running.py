@@ -21,7 +21,12 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.families.patches import ComponentPatches
 from engine.pipeline.control.acting import ActingSteps, acting_steps
-from engine.pipeline.control.fitting import fitted_map, fitted_painting, kept_cells
+from engine.pipeline.control.fitting import (
+    fitted_map,
+    fitted_painting,
+    kept_cells,
+    placed_map,
+)
 from engine.pipeline.control.layers import ReadLayer, ReadLayers
 from engine.pipeline.control.lllites import PassLllites
 from engine.pipeline.control.maps import FittedMap, wanted_map
@@ -214,7 +219,11 @@ class ControlPass:
             id(layer): (layer, place) for place in places for layer in self.units[place].layers
         }
         wanted = {
-            key: wanted_map(layer.layer, layer.picture, self._map_size(place, self.first_size))
+            key: wanted_map(
+                layer.layer,
+                layer.picture,
+                layer.size_on(self._map_size(place, self.first_size)),
+            )
             for key, (layer, place) in placed.items()
         }
         asked = {key: map_ for key, map_ in wanted.items() if map_ is not None}
@@ -233,6 +242,8 @@ class ControlPass:
             if not layer.network.sees_mask:
                 return FittedMap(*seen)
             return FittedMap(*seen, kept_cells(pixels, mask, size, self.cell, mode, resampling))
+        if layer.place is not None:
+            return FittedMap(placed_map(pixels, layer.place, size, resampling))
         return FittedMap(fitted_map(pixels, size, mode, resampling))
 
     def _map_size(self, place: int, picture: tuple[int, int]) -> tuple[int, int]:
