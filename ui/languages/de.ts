@@ -314,6 +314,10 @@
    <source>Reset to model defaults</source>
    <translation>Auf die Vorgaben des Modells zurücksetzen</translation>
   </message>
+  <message>
+   <source>This model cannot do this, so it is left out: {settings}</source>
+   <translation>Das kann dieses Modell nicht, deshalb wird es ausgelassen: {settings}</translation>
+  </message>
  </context>
  <context>
   <name>AdvancedRows</name>
@@ -2344,8 +2348,16 @@
    <translation>Sortieren</translation>
   </message>
   <message>
+   <source>The LoRA files could not be listed. {reason}</source>
+   <translation>Die LoRA-Dateien konnten nicht aufgelistet werden. {reason}</translation>
+  </message>
+  <message>
    <source>There are no LoRA files in these folders: name yours below.</source>
    <translation>In diesen Ordnern sind keine LoRA-Dateien: Eigene Ordner unten angeben.</translation>
+  </message>
+  <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
   </message>
  </context>
  <context>
@@ -4009,6 +4021,14 @@
    <translation>Höhe</translation>
   </message>
   <message>
+   <source>In place of the factor; the height follows while it is empty.</source>
+   <translation>Anstelle des Faktors; die Höhe ergibt sich, solange sie leer ist.</translation>
+  </message>
+  <message>
+   <source>In place of the factor; the width follows while it is empty.</source>
+   <translation>Anstelle des Faktors; die Breite ergibt sich, solange sie leer ist.</translation>
+  </message>
+  <message>
    <source>Model</source>
    <translation>Modell</translation>
   </message>
@@ -4048,14 +4068,6 @@
    <source>Width</source>
    <translation>Breite</translation>
   </message>
-  <message>
-   <source>With the height, in place of the factor.</source>
-   <translation>Mit der Höhe, anstelle des Faktors.</translation>
-  </message>
-  <message>
-   <source>With the width, in place of the factor.</source>
-   <translation>Mit der Breite, anstelle des Faktors.</translation>
-  </message>
  </context>
  <context>
   <name>SecondPassPanel</name>
@@ -4074,6 +4086,10 @@
   <message>
    <source>Left out while a part of a picture is painted: enlarge the result.</source>
    <translation>Wird ausgelassen, solange ein Teil eines Bildes gemalt wird: Vergrößern Sie das Ergebnis.</translation>
+  </message>
+  <message>
+   <source>Left out, as this model draws no picture twice: choose another one for the pass, under More.</source>
+   <translation>Wird ausgelassen, da dieses Modell kein Bild zweimal zeichnet: Wählen Sie unter „Mehr“ ein anderes für den Durchgang.</translation>
   </message>
  </context>
  <context>
@@ -5341,8 +5357,16 @@
    <translation>Sortieren</translation>
   </message>
   <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
+  </message>
+  <message>
    <source>Your models</source>
    <translation>Ihre Modelle</translation>
+  </message>
+  <message>
+   <source>Your models could not be listed. {reason}</source>
+   <translation>Ihre Modelle konnten nicht aufgelistet werden. {reason}</translation>
   </message>
   <message>
    <source>{n} cannot be used</source>
@@ -5785,10 +5809,6 @@
   <message>
    <source>A reference picture has no weight or range.</source>
    <translation>Ein Referenzbild hat weder Gewicht noch Bereich.</translation>
-  </message>
-  <message>
-   <source>A second pass has either both a width and a height or neither.</source>
-   <translation>Ein zweiter Durchgang hat Breite und Höhe oder keines von beiden.</translation>
   </message>
   <message>
    <source>A tensor in the file is of texts, or in parts.</source>
@@ -8145,10 +8165,6 @@
   <message>
    <source>With weights in {bits} bits it needs about {peak_bytes:.2f} GB.</source>
    <translation>Mit Gewichten in {bits} Bit braucht es etwa {peak_bytes:.2f} GB.</translation>
-  </message>
-  <message>
-   <source>Without them it is as many times as large as it says.</source>
-   <translation>Ohne sie wird das Bild um den angegebenen Faktor größer.</translation>
   </message>
   <message>
    <source>Working copies of the weights take {size:.1f} GB; there is room for {free:.1f} GB in {folder}.</source>
@@ -11375,6 +11391,14 @@
   <message>
    <source>{lora}, {n} on the text</source>
    <translation>{lora}, {n} auf den Text</translation>
+  </message>
+  <message>
+   <source>{n} high</source>
+   <translation>{n} hoch</translation>
+  </message>
+  <message>
+   <source>{n} wide</source>
+   <translation>{n} breit</translation>
   </message>
   <message>
    <source>{pictures} of {n} that are chosen</source>
