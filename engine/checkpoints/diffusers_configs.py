@@ -166,6 +166,8 @@ class VaeFile(VaeConstants, frozen=True, kw_only=True):
     """`vae/config.json` of an AutoencoderKL."""
 
     block_out_channels: tuple[Count, ...]
+    # Stated for an AutoencoderKLFlux2 whose decoder is narrower than its encoder.
+    decoder_block_out_channels: tuple[Count, ...] | None = None
     latent_channels: Count = 4
     layers_per_block: Count = 1
     norm_num_groups: Count = 32
@@ -183,7 +185,6 @@ class Flux2VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
 
     batch_norm_eps: float = 1e-4
     patch_size: tuple[int, ...] = (2, 2)
-    decoder_block_out_channels: tuple[int, ...] | None = None
 
 
 class ClipTextFile(msgspec.Struct, frozen=True, kw_only=True):

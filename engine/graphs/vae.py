@@ -11,6 +11,7 @@ from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.attention import Projections
+from engine.graphs.packed_latents import packed, unpacked
 
 NORM_EPSILON = 1e-6
 # That of the normalisation of packed latents (`VaeConfig.patch`).
@@ -22,6 +23,7 @@ _STATISTICS = "bn.running_"
 class VaeConfig:
     """Sizes of an autoencoder. `widths` runs from the full resolution down.
 
+    The decoder may be narrower, with `decoder_widths` (FLUX.2's small decoder); None: it is not.
     With a `patch` above 1 the latent that others see is packed: so many cells a side are the
     channels of one, each normalised by the mean and variance that the file has (FLUX.2).
     """
@@ -37,6 +39,11 @@ class VaeConfig:
     mid_attention: bool = True
     image_channels: int = 3
     patch: int = 1
+    decoder_widths: tuple[int, ...] | None = None
+
+    def widths_of(self, side: str) -> tuple[int, ...]:
+        """Return the widths of the side "encoder" or "decoder", from the full resolution down."""
+        return self.decoder_widths or self.widths if side == "decoder" else self.widths
 
     @property
     def downscale(self) -> int:
@@ -120,20 +127,16 @@ def _statistics(g: GraphBuilder, config: VaeConfig) -> tuple[Value, Value]:
 def _unpacked(g: GraphBuilder, config: VaeConfig, x: Value) -> Value:
     """Emit the latent of the core from the packed one, in planes."""
     mean, deviation = _statistics(g, config)
-    x = g.op("Add", g.op("Mul", x, deviation), mean)
-    return g.op("DepthToSpace", x, blocksize=config.patch, mode="CRD")
+    return unpacked(g, g.op("Add", g.op("Mul", x, deviation), mean), config.patch)
 
 
 def _packed(g: GraphBuilder, config: VaeConfig, moments: Value) -> Value:
     """Emit the packed latent from the moments of the core, in planes: their means."""
     mean, deviation = _statistics(g, config)
-    channels, side = config.core_channels, g.integers([config.patch])
+    channels = config.core_channels
     x = g.op("Slice", moments, g.integers([0]), g.integers([channels]), g.integers([1]))
-    size = [g.op("Div", g.op("Shape", x, start=axis, end=axis + 1), side) for axis in (2, 3)]
-    cut = g.op("Concat", g.integers([0, channels]), size[0], side, size[1], side, axis=0)
-    x = g.op("Transpose", g.op("Reshape", x, cut), perm=[0, 1, 3, 5, 2, 4])
-    whole = g.op("Concat", g.integers([0, config.latent_channels]), *size, axis=0)
-    return g.op("Div", g.op("Sub", g.op("Reshape", x, whole), mean), deviation)
+    x = packed(g, x, channels, config.patch)
+    return g.op("Div", g.op("Sub", x, mean), deviation)
 
 
 class VaeBlocks:
@@ -145,7 +148,7 @@ class VaeBlocks:
     def decoder_core(self, x: Value) -> Value:
         """Emit the layers at the latent's size, from the latent to the first level's features."""
         g, config = self.g, self.config
-        channels, width = config.core_channels, config.widths[-1]
+        channels, width = config.core_channels, config.widths_of("decoder")[-1]
         if config.quant_convolutions:
             x = g.conv(x, "post_quant_conv", (channels, channels), kernel=1)
         x = self._mid(g.conv(x, "decoder.conv_in", (channels, width)), width)
@@ -154,7 +157,7 @@ class VaeBlocks:
     def decoder_shell(self, x: Value) -> Value:
         """Emit the other levels, each twice as large as the one before, up to the picture."""
         g, config = self.g, self.config
-        widths = config.widths[::-1]
+        widths = config.widths_of("decoder")[::-1]
         for i in range(1, len(widths)):
             before, width = widths[i - 1], widths[i]
             up = f"decoder.up_blocks.{i - 1}.upsamplers.0.conv"

@@ -53,11 +53,11 @@ def encoder_halo(config: VaeConfig) -> int:
 def decoder_core(g: GraphBuilder, config: VaeConfig) -> None:
     """Emit the decoder's core: latent float32 [batch, latent_channels, height, width] to features.
 
-    features is float32 [batch, widths[-1], height * patch, width * patch].
+    features is float32 [batch, width, height * patch, width * patch], of the decoder's last width.
     """
     x = VaeBlocks(g, config, "decoder").decoder_core(latent_input(g, config))
     sides = ("height", "width") if config.patch == 1 else _sides(f"{config.patch}*", "")
-    g.output(g.to_planes(x), "features", DType.F32, ("batch", config.widths[-1], *sides))
+    g.output(g.to_planes(x), "features", DType.F32, ("batch", _decoded_width(config), *sides))
 
 
 def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
@@ -72,9 +72,9 @@ def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
 def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
     """Emit the decoder's shell: a tile's features to the tile's image.
 
-    features is float32 [batch, widths[-1], height, width]. With `measures` each normalisation uses
-    the tile's own statistics, and the output is `statistics` instead of the image
-    (`_MeasuringBlocks`); else the statistics are inputs (`_GivenStatistics`).
+    features is float32 [batch, channels, height, width], as the core outputs them. With `measures`
+    each normalisation uses the tile's own statistics, and the output is `statistics` instead of the
+    image (`_MeasuringBlocks`); else the statistics are inputs (`_GivenStatistics`).
     """
     x = g.from_planes(g.cast_to_element(g.input("features", DType.F32, _features(config))))
     blocks = _blocks(g, config, "decoder", measures=measures)
@@ -102,7 +102,7 @@ def encoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False)
 
 def shell_norms(config: VaeConfig, side: str) -> tuple[ShellNorm, ...]:
     """List the shell's normalisations in the order of their statistics; `side`: `VaeBlocks`."""
-    widths, found = config.widths, list[ShellNorm]()
+    widths, found = config.widths_of(side), list[ShellNorm]()
     if side == "decoder":
         levels = [
             (f"decoder.up_blocks.{i}", before, width, config.layers + 1)
@@ -129,7 +129,11 @@ def _sides(before: str, after: str) -> tuple[str, str]:
 
 
 def _features(config: VaeConfig) -> tuple[int | str, ...]:
-    return "batch", config.widths[-1], "height", "width"
+    return "batch", _decoded_width(config), "height", "width"
+
+
+def _decoded_width(config: VaeConfig) -> int:
+    return config.widths_of("decoder")[-1]
 
 
 def _encoded_width(config: VaeConfig) -> int:

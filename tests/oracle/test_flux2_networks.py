@@ -2,6 +2,8 @@
 # pyright: basic, reportMissingImports=false
 # torch and diffusers are absent from the environment that is type-checked.
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ from tests.oracle.networks import Case, check_all, label, normal, targets  # noq
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
 TIMESTEP, TOKENS = 731.25, 11
 SMALL_VAE = VaeConfig(16, (32, 32, 64), layers=1, patch=2)
+NARROW_VAE = replace(SMALL_VAE, widths=(32, 64, 128), decoder_widths=(32, 32, 64))
 Pipeline = diffusers.Flux2KleinPipeline
 
 
@@ -135,15 +138,16 @@ def test_reference_pictures_equal_diffusers(target, references: tuple[Cells, ...
     flux2_case(small(), (4, 6), references=references).check(target)
 
 
-def vae_module():
+def vae_module(config: VaeConfig = SMALL_VAE):
     """diffusers' autoencoder, its norms and the statistics of latents off their first values."""
     torch.manual_seed(0)
     module = diffusers.AutoencoderKLFlux2(
-        block_out_channels=SMALL_VAE.widths,
+        block_out_channels=config.widths,
+        decoder_block_out_channels=config.decoder_widths,
         down_block_types=("DownEncoderBlock2D",) * 3,
         up_block_types=("UpDecoderBlock2D",) * 3,
-        layers_per_block=SMALL_VAE.layers,
-        latent_channels=SMALL_VAE.core_channels,
+        layers_per_block=config.layers,
+        latent_channels=config.core_channels,
     ).eval()
     for tensor in module.parameters():
         if tensor.ndim == 1:
@@ -158,16 +162,20 @@ def deviation(module):
 
 
 @every_target
+@pytest.mark.parametrize("config", [SMALL_VAE, NARROW_VAE], ids=["full", "small"])
 @pytest.mark.parametrize("size", [(4, 6), (5, 3)])
-def test_the_decoder_of_packed_latents_equals_diffusers(target, size: Cells) -> None:
-    latent = normal(1, SMALL_VAE.latent_channels, *size, seed=3)
+def test_the_decoder_of_packed_latents_equals_diffusers(
+    target, size: Cells, config: VaeConfig
+) -> None:
+    latent = normal(1, config.latent_channels, *size, seed=3)
 
     def call(module):
         x = torch.from_numpy(latent).to(module.dtype)
         x = x * deviation(module) + module.bn.running_mean.view(1, -1, 1, 1)
         return module.decode(Pipeline._unpatchify_latents(x)).sample
 
-    Case(lambda g: vae_decoder(g, SMALL_VAE), {"latent": latent}, vae_module(), call).check(target)
+    module = vae_module(config)
+    Case(lambda g: vae_decoder(g, config), {"latent": latent}, module, call).check(target)
 
 
 @every_target

@@ -8063,6 +8063,10 @@
    <translation>VAE rechnet in float16, denn {why}</translation>
   </message>
   <message>
+   <source>VAE of widths {widths} with a decoder of {others}, {channels} latent channels</source>
+   <translation>VAE mit den Breiten {widths} und einem Decoder mit {others}, {channels} latente Kanäle</translation>
+  </message>
+  <message>
    <source>VAE of widths {widths}, {channels} latent channels</source>
    <translation>VAE mit den Breiten {widths}, {channels} latente Kanäle</translation>
   </message>

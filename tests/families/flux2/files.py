@@ -1,6 +1,6 @@
 """Listings of FLUX.2 klein's transformers and VAE, in Black Forest Labs' layout."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.families import listings
 from tests.families.listings import Listing, VaeSizes
@@ -63,6 +63,14 @@ def vae(sizes: VaeSizes = VAE) -> Listing:
         start = name.partition(".")[0] + "."
         names[name.replace(start, sides.get(start, start), 1)] = shape
     return names
+
+
+def narrow_vae(sizes: VaeSizes = VAE, width: int = 96) -> Listing:
+    """The autoencoder with the small decoder, whose layers are `width` wide in place of the 128."""
+    narrow = vae(replace(sizes, width=width))
+    decoder = {name: shape for name, shape in narrow.items() if name.startswith("decoder.")}
+    kept = {name: shape for name, shape in vae(sizes).items() if not name.startswith("decoder.")}
+    return kept | decoder
 
 
 def _norms(name: str, head: int) -> Listing:

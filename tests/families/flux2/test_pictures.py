@@ -1,5 +1,6 @@
 """Pictures by a tiny FLUX.2 klein in ComfyUI's layout: one file with transformer, encoder, VAE."""
 
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,34 +13,52 @@ from engine.api.features import GuidanceKind, OptionalSetting
 from engine.api.request import ComponentFiles, InputImage
 from engine.api.values import ErrorCode, InputRole
 from engine.errors import EngineError
-from engine.families import identify, supply
+from engine.families import Component, identify, supply
 from engine.families.flux2.hints import variant_of
 from engine.families.flux2.reference_sizes import reference_scale, reference_size
+from engine.graphs.vae import VaeConfig
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
 from tests.families import flow_pictures
 from tests.families.flow_pictures import check_changes, check_second_pass
 from tests.families.flux.files import drawn
 from tests.families.flux2 import files
-from tests.families.listings import EIGHTFOLD_VAE, UNET, VaeSizes, ldm_vae, prefixed
+from tests.families.listings import (
+    EIGHTFOLD_VAE,
+    UNET,
+    Listing,
+    VaeSizes,
+    ldm_vae,
+    prefixed,
+)
+from tests.families.test_binding import used
 from tests.families.zimage.files import qwen3
 from tests.thinned import thinned
 
 # A third of the transformer's context; states after the 27th layer are read.
 _STATES, _LAYERS = 24, 28
+_VAE = replace(EIGHTFOLD_VAE, latent=8)
+_ENCODER = qwen3(_STATES, layers=_LAYERS)
 picture = partial(flow_pictures.picture, guidance=1.0)
 
 
-def write_checkpoint(path: Path, states: int = _STATES, layers: int = _LAYERS) -> Path:
+def write_whole(
+    path: Path, transformer: Listing, vae: Listing, encoder: Listing = _ENCODER
+) -> Path:
     whole = {
-        **prefixed(UNET, files.original(files.SMALL)),
-        **prefixed("text_encoders.qwen3_4b.transformer.", qwen3(states, layers=layers)),
-        **prefixed("vae.", files.vae(replace(EIGHTFOLD_VAE, latent=8))),
+        **prefixed(UNET, transformer),
+        **prefixed("text_encoders.qwen3_4b.transformer.", encoder),
+        **prefixed("vae.", vae),
     }
     numbers = drawn(whole)
     numbers["vae.bn.running_var"] = np.abs(numbers["vae.bn.running_var"]) + 1
     write_arrays(path, numbers)
     return path
+
+
+def write_checkpoint(path: Path, states: int = _STATES, layers: int = _LAYERS) -> Path:
+    encoder = qwen3(states, layers=layers)
+    return write_whole(path, files.original(files.SMALL), files.vae(_VAE), encoder)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +133,46 @@ def test_only_the_vae_of_packed_latents_may_be_supplied(tmp_path: Path) -> None:
     assert supply(model, ComponentFiles(vae=str(vae))).latent.channels == 128
     with pytest.raises(EngineError):
         supply(model, ComponentFiles(vae=str(other)))
+
+
+def test_the_small_decoder_is_read_from_its_file_and_its_folder(tmp_path: Path) -> None:
+    model = identify(write_sparse(tmp_path / "klein.safetensors", files.original()))
+    name = "full_encoder_small_decoder.safetensors"
+    vae = write_sparse(tmp_path / name, files.narrow_vae())
+    supplied = supply(model, ComponentFiles(vae=str(vae)))
+    source = supplied.components[Component.VAE]
+    assert isinstance(source.config, VaeConfig)
+    assert source.config.widths == (128, 256, 512, 512)
+    assert source.config.decoder_widths == (96, 192, 384, 384)
+    assert used(source) == set(source.weights)
+    assert any("with a decoder of 96-192-384-384" in str(line) for line in supplied.evidence)
+    folder = tmp_path / "FLUX.2-small-decoder"
+    folder.mkdir()
+    canonical = {key: weight.shape for key, weight in source.weights.items()}
+    write_sparse(folder / "diffusion_pytorch_model.safetensors", canonical)
+    stated = {
+        "_class_name": "AutoencoderKLFlux2",
+        "block_out_channels": [128, 256, 512, 512],
+        "decoder_block_out_channels": [96, 192, 384, 384],
+        "layers_per_block": 2,
+        "latent_channels": 32,
+    }
+    (folder / "config.json").write_text(json.dumps(stated))
+    of_folder = supply(model, ComponentFiles(vae=str(folder)))
+    assert of_folder.components[Component.VAE].config == source.config
+    (folder / "config.json").write_text(json.dumps(stated | {"decoder_block_out_channels": None}))
+    with pytest.raises(EngineError, match="decoder_block_out_channels"):
+        supply(model, ComponentFiles(vae=str(folder)))
+
+
+def test_a_picture_by_a_small_decoder_is_the_same_in_tiles(tmp_path: Path) -> None:
+    wide = replace(_VAE, width=64)
+    transformer, vae = files.original(files.SMALL), files.narrow_vae(wide, 32)
+    model = write_whole(tmp_path / "klein.safetensors", transformer, vae)
+    fields = {"width": 320, "height": 256}
+    whole, tiled = picture(model, **fields), picture(model, **fields, vae_tile=256)
+    assert whole.std() > 1
+    assert np.abs(whole.astype(int) - tiled).max() <= 2
 
 
 def test_reference_pictures_change_a_picture(klein: Path, tmp_path: Path) -> None:

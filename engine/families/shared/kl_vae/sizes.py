@@ -36,19 +36,25 @@ def vae_config(
     patch = math.isqrt(packed // channels)
     if packed != channels * patch**2:
         raise damaged(path, sentence("{name!r} has the shape {list}", name=_PACKED, list=[packed]))
+    widths = _widths(shapes, "encoder.down_blocks", levels)
+    # The decoder's levels are numbered as they run.
+    decoder_widths = _widths(shapes, "decoder.up_blocks", levels)[::-1]
     config = VaeConfig(
         latent_channels=packed,
-        widths=tuple(
-            shapes.of(f"encoder.down_blocks.{level}.resnets.0.conv1.weight", 4)[0]
-            for level in range(levels)
-        ),
+        widths=widths,
         layers=layers,
         norm_groups=norm_groups,
         quant_convolutions="quant_conv.weight" in shapes,
         mid_attention="decoder.mid_block.attentions.0.to_q.weight" in shapes,
         image_channels=shapes.of("encoder.conv_in.weight", 4)[1],
         patch=patch,
+        decoder_widths=decoder_widths if decoder_widths != widths else None,
     )
-    for width in config.widths:
+    for width in {*widths, *decoder_widths}:
         check_divides(path, width, norm_groups, "normalisation groups")
     return config
+
+
+def _widths(shapes: Shapes, blocks: str, levels: int) -> tuple[int, ...]:
+    names = (f"{blocks}.{level}.resnets.0.conv1.weight" for level in range(levels))
+    return tuple(shapes.of(name, 4)[0] for name in names)

@@ -33,12 +33,7 @@ def _describe(config: object) -> Sentence:
             context=config.context_width,
         )
     if isinstance(config, VaeConfig):
-        widths = "-".join(str(width) for width in config.widths)
-        return sentence(
-            "VAE of widths {widths}, {channels} latent channels",
-            widths=widths,
-            channels=config.latent_channels,
-        )
+        return _of_vae(config)
     if isinstance(config, TinyVaeConfig):
         return sentence(
             "tiny VAE (TAESD), {channels} latent channels", channels=config.latent_channels
@@ -50,3 +45,21 @@ def _describe(config: object) -> Sentence:
             width=config.width,
         )
     return as_it_is(type(config).__name__)
+
+
+def _of_vae(config: VaeConfig) -> Sentence:
+    mine, of_decoder = (
+        "-".join(str(width) for width in config.widths_of(side)) for side in ("encoder", "decoder")
+    )
+    if mine == of_decoder:
+        return sentence(
+            "VAE of widths {widths}, {channels} latent channels",
+            widths=mine,
+            channels=config.latent_channels,
+        )
+    return sentence(
+        "VAE of widths {widths} with a decoder of {others}, {channels} latent channels",
+        widths=mine,
+        others=of_decoder,
+        channels=config.latent_channels,
+    )

@@ -104,10 +104,12 @@ def vae_source(part: FolderPart, stated: VaeFile | None = None) -> FolderSource:
     require_usual(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)), _ADVICE)
     named = KEY_LAYOUT.canonical(Component.VAE, part.index.tensors, path)
     config = vae_config(named.weights, path, stated.norm_num_groups)
+    of_decoder = stated.decoder_block_out_channels or stated.block_out_channels
     check_claims(
         file,
         (
             ("block_out_channels", stated.block_out_channels, config.widths),
+            ("decoder_block_out_channels", of_decoder, config.widths_of("decoder")),
             ("layers_per_block", stated.layers_per_block, config.layers),
             ("latent_channels", stated.latent_channels, config.core_channels),
         ),
