@@ -26,7 +26,8 @@ ADAPTER_FOLDERS = frozenset(
 # SD.Next's and Easy Diffusion's.
 PART_FOLDERS = frozenset(
     {
-        "vae", "vae_approx", "vae-approx", "approxvae", "clip", "clip_vision", "clipvision",
+        "vae", "vae_approx", "vae-approx", "vae-taesd", "approxvae",
+        "clip", "clip_vision", "clipvision",
         "text_encoder", "text_encoders", "textencoders", "text-encoder", "taesd",
         "controlnet", "t2iadapter", "t2i_adapter", "ipadapter", "style_models", "gligen",
         "upscale_models", "esrgan", "realesrgan", "swinir", "bsrgan", "scunet", "dat", "ldsr",

@@ -4,7 +4,7 @@ A family makes an `Architecture` for each checkpoint. Each part is a protocol, s
 above the families depends on no particular type of text encoder, network or configuration.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -235,20 +235,24 @@ class AutoencoderModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TinyDecoder:
-    """A small decoder for previews; its input is a VAE's latent, less `shift`, times `scale`."""
+    """A small decoder for previews; its input is a VAE's latent, less `shift`, times `scale`.
+
+    Of packed latents it takes the cells: `patch` a side are the channels of one.
+    """
 
     network: Network
     scale: float
     shift: float = 0.0
+    patch: int = 1
 
 
 class PreviewModel(Protocol):
     """Cheap previews by a tiny autoencoder; `LatentFormat.preview` is the linear alternative."""
 
     def tiny_decoder(
-        self, models: Path | None, read: ReadIndex, most_cells: int
+        self, folders: Iterable[Path], read: ReadIndex, most_cells: int
     ) -> TinyDecoder | None:
-        """Return the tiny decoder of the checkpoint, or a fitting one below `models`; or None.
+        """Return the tiny decoder of the checkpoint, or a fitting one below `folders`; or None.
 
         The network takes latents of at most `most_cells` cells along a side. `read` reads the
         header of a file.

@@ -15,6 +15,7 @@ from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
+from engine.families.foreign_kind import LonePart
 from engine.families.identify import identify
 from engine.families.listing import Listing
 from engine.families.recognition import lone_parts, recognise
@@ -29,6 +30,8 @@ class FileContents(msgspec.Struct, frozen=True, kw_only=True):
 
     family: str = ""
     parts: tuple[Component, ...] = ()
+    # True for a tiny VAE, whose pictures have less detail.
+    is_tiny: bool = False
     # The digest of the recognition code that found these facts; see `recognition_rules`.
     rules: str = ""
 
@@ -122,7 +125,8 @@ def _held_by(index: TensorIndex) -> FileContents:
     listing = Listing(index.tensors)
     found = recognise(listing)
     if found.family is None or found.kind is not None:
-        return FileContents(parts=lone_parts(listing, found.kind))
+        is_tiny = found.kind is not None and found.kind.part is LonePart.TINY_VAE
+        return FileContents(parts=lone_parts(listing, found.kind), is_tiny=is_tiny)
     try:
         parts = found.family.components_of(index)
     except EngineError:

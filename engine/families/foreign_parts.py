@@ -140,6 +140,9 @@ _RESTORERS = (
     "\nbody.0.estimator.",
 )
 
+# A tiny VAE of diffusers' layout, as ComfyUI saves it, and in a file for each side.
+_TINY_VAE = ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight [")
+
 # Kernels for pictures have four dimensions, kernels for videos five.
 _VIDEO_CONVOLUTION = re.compile(r"coder\.conv(_in|1)\.weight \[(\d+,){4}\d+\]")
 
@@ -215,11 +218,13 @@ PARTS = (
         ("mel_converter.", "coder.snake1.", "decoder.layers.0.weight_g [", "decoder.conv_pre."),
     ),
     ForeignKind("a VAE", ("decoder.conv_in.weight [",), part=LonePart.VAE),
+    # FLUX.2's has a normalisation beside some blocks.
     ForeignKind(
-        "a tiny VAE (TAESD)",
-        ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
+        "a tiny VAE (TAEF2)",
+        tuple((sign, ".pool.1.weight [") for sign in _TINY_VAE),
         part=LonePart.TINY_VAE,
     ),
+    ForeignKind("a tiny VAE (TAESD)", _TINY_VAE, part=LonePart.TINY_VAE),
     # Encoders, by the names of Hugging Face and OpenCLIP; UMT5, with places in each block, also by
     # the names of Wan's authors.
     ForeignKind(

@@ -112,14 +112,15 @@ def _rank(
     """Return the sort key of a file that holds a component.
 
     Files with the component alone come first, then checkpoints of the same family, then single
-    components whose name suggests another family, then checkpoints of other families; within each
-    group, files that share more words with the checkpoint's name come first.
+    components whose name suggests another family, then checkpoints of other families, and tiny VAEs
+    last; within each group, files that share more words with the checkpoint's name come first.
     """
     name = path.stem.casefold()
     family = FAMILIES.named(checkpoint.family)
     other_family = bool(contents.family) and contents.family != checkpoint.family
     sounds_wrong = not contents.family and not family.suits_file_name(component, name)
     order = 3 if other_family else 2 if sounds_wrong else 1 if contents.family else 0
+    order = 4 if contents.is_tiny else order
     mine = {*_WORDS.findall(name_of(checkpoint.path).casefold())}
     shared = len(mine & {*_WORDS.findall(name)})
     return order, -shared, len(path.parts), str(path)

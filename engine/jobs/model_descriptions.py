@@ -38,7 +38,7 @@ _SHA256_DIGITS = 64
 _FOLDERS = {
     **dict.fromkeys(("lora", "loras", "lycoris"), ModelKind.LORA),
     **dict.fromkeys(("embedding", "embeddings", "textual_inversion"), ModelKind.EMBEDDING),
-    **dict.fromkeys(("vae", "vaes", "vae_approx", "taesd"), ModelKind.VAE),
+    **dict.fromkeys(("vae", "vaes", "vae_approx", "vae-taesd", "taesd"), ModelKind.VAE),
     **dict.fromkeys(
         ("clip", "text_encoder", "text_encoders", "text-encoder"), ModelKind.TEXT_ENCODER
     ),

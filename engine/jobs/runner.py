@@ -229,7 +229,8 @@ class JobRunner:
 
     def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> TinyDecoder | None:
         services = self.services
-        return tiny_decoder_for(checkpoint, services.models, services.known_files.read_index)
+        folders, read = services.model_folders, services.known_files.read_index
+        return tiny_decoder_for(checkpoint, folders, read)
 
     @contextmanager
     def _previewing(

@@ -5,7 +5,7 @@ Runtime, as the processor is idle while a graphics card runs the steps.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -131,11 +131,21 @@ def _averaged(latent: Latent) -> Array:
     return np.ascontiguousarray(blocks.mean((3, 5), dtype=np.float32))
 
 
+def _unpacked(latent: Array, patch: int) -> Array:
+    """Return the cells of a packed latent; their order is that of `packed_latents`."""
+    batch, channels, height, width = latent.shape
+    cells = latent.reshape(batch, channels // patch**2, patch, patch, height, width)
+    return cells.transpose(0, 1, 4, 2, 5, 3).reshape(batch, -1, height * patch, width * patch)
+
+
 def tiny_decoder_for(
-    checkpoint: IdentifiedCheckpoint, models: Path | None, read: ReadIndex
+    checkpoint: IdentifiedCheckpoint, folders: Iterable[Path], read: ReadIndex
 ) -> TinyDecoder | None:
-    """Return a tiny decoder for the checkpoint's latents; None where there is none."""
-    return checkpoint.architecture.previews.tiny_decoder(models, read, MOST_CELLS)
+    """Return a tiny decoder for the checkpoint's latents; None where there is none.
+
+    It is looked for in the folders of models, where the checkpoint has none of its own.
+    """
+    return checkpoint.architecture.previews.tiny_decoder(folders, read, MOST_CELLS)
 
 
 def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Callable[[], Session]:
@@ -163,6 +173,7 @@ class Previewing:
         self._inner, self._previews, self._form = inner, previews, form
         self.shows_previews = True
         self._scale, self._shift = np.float32(tiny.scale), np.float32(tiny.shift)
+        self._patch = tiny.patch
         self.expect, self.phase, self.progress = inner.expect, inner.phase, inner.progress
         self.image_saved, self.warning, self.show = inner.image_saved, inner.warning, inner.show
 
@@ -171,7 +182,7 @@ class Previewing:
         # A second pass may be drawn by a checkpoint with other latents.
         if form == self._form:
             shown = (form.unscaled(latent) - self._shift) * self._scale
-            if self._previews.offer(step, shown):
+            if self._previews.offer(step, _unpacked(shown, self._patch)):
                 return
         self._inner.preview(step, latent, form)
 

@@ -19,6 +19,7 @@ from tests.graphs.networks import (
 )
 
 _TINY_VAE = TinyVaeConfig(4, 8, (1, 2), (2, 1))
+_PACKED_TINY_VAE = replace(_TINY_VAE, latent_channels=16, patch=2, normalises=True)
 _GELU_CLIP = replace(SMALL_CLIP, activation=Activation.GELU)
 
 NETWORKS: dict[str, Emit] = {
@@ -35,6 +36,8 @@ NETWORKS: dict[str, Emit] = {
 VAE_PARTS: dict[str, Emit] = {
     "tiny decoder": partial(tiny_decoder, config=_TINY_VAE),
     "tiny encoder": partial(tiny_encoder, config=_TINY_VAE),
+    "normalised tiny decoder": partial(tiny_decoder, config=_PACKED_TINY_VAE),
+    "normalised tiny encoder": partial(tiny_encoder, config=_PACKED_TINY_VAE),
     "decoder's core": partial(vae_tiles.decoder_core, config=SMALL_VAE),
     "encoder's core": partial(vae_tiles.encoder_core, config=SMALL_VAE),
     "decoder's shell": partial(vae_tiles.decoder_shell, config=SMALL_VAE),

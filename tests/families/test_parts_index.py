@@ -15,8 +15,10 @@ from engine.families import identify, require_complete, supply
 from engine.families.parts_index import PartsIndex
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
+from tests.families.flux2 import files as flux2_files
 from tests.families.folders import write_folder
-from tests.families.listings import CLIP, UNET, VAE, Listing
+from tests.families.listings import CLIP, UNET, VAE, Listing, prefixed
+from tests.families.tiny_vaes import published_taef2_of_diffusers_names
 
 CLIP_SIZES = listings.ClipSizes(width=64, layers=2)
 SMALL = listings.original(listings.SMALL_UNET, listings.EIGHTFOLD_VAE, CLIP_SIZES)
@@ -84,6 +86,17 @@ def test_the_checkpoint_with_the_most_similar_name_comes_first(
     put(parts_index, "another.safetensors", SMALL)
     sibling = put(parts_index, "mine v2.safetensors", SMALL)
     assert offered(parts_index, lacking(tmp_path, SMALL, VAE))["vae"][0] == sibling
+
+
+def test_a_tiny_vae_comes_last_however_alike_its_name(
+    parts_index: PartsIndex, tmp_path: Path
+) -> None:
+    transformer = write_sparse(tmp_path / "flux-2-klein-4b.safetensors", flux2_files.original())
+    tiny = put(parts_index, "taef2.safetensors", published_taef2_of_diffusers_names())
+    small = put(parts_index, "vae/full_encoder_small_decoder.safetensors", flux2_files.narrow_vae())
+    whole = {**prefixed(UNET, flux2_files.original()), **prefixed(VAE, flux2_files.vae())}
+    checkpoint = put(parts_index, "checkpoint.safetensors", whole)
+    assert offered(parts_index, transformer)["vae"] == [small, checkpoint, tiny]
 
 
 def test_files_beside_it_and_diffusers_folders_count(

@@ -1,8 +1,10 @@
 """TAESD's files: every layout is the same network, and names tell the latent space."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from backends.base import DType
@@ -14,13 +16,20 @@ from engine.families import Component, identify
 from engine.families.checkpoint import Parts
 from engine.families.identify import supply
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder, named_space, tiny_vae_parts
-from engine.families.shared.stable_diffusion.latent_spaces import FLUX, SD, SD3, SDXL
+from engine.families.shared.stable_diffusion.latent_spaces import FLUX, FLUX2, SD, SD3, SDXL
+from engine.graphs.tiny_vae import TinyVaeConfig
 from tests.checkpoints.arrays import write_arrays
+from tests.checkpoints.files import write_sparse
+from tests.families.listings import prefixed
+from tests.families.test_binding import used
 from tests.families.tiny_vaes import (
     CONFIG,
+    CONFIG_2,
     decoder_weights,
     encoder_weights,
     original,
+    published_taef2,
+    published_taef2_of_diffusers_names,
     write_diffusers,
     write_original,
 )
@@ -48,6 +57,34 @@ def test_a_tiny_vae_is_read_with_comfyuis_prefixes(tmp_path: Path) -> None:
     assert parts_of(path).sources[Component.VAE].config == CONFIG
 
 
+def test_a_tiny_vae_is_read_as_comfyui_saves_it(tmp_path: Path) -> None:
+    path = tmp_path / "ComfyUI_00001_.safetensors"
+    both = original("encoder", "taesd_encoder.") | original("decoder", "taesd_decoder.")
+    scales = {name: np.ones((), np.float32) for name in ("vae_scale", "vae_shift")}
+    write_arrays(path, both | scales, DType.F32)
+    checkpoint = identify(write_single_file(tmp_path / "sd1.safetensors"))
+    supplied = supply(checkpoint, ComponentFiles(vae=str(path)))
+    assert supplied.components[Component.VAE].config == CONFIG
+
+
+def test_the_published_taef2_is_known_by_its_keys(tmp_path: Path) -> None:
+    listings = {side: published_taef2(side) for side in ("encoder", "decoder")}
+    comfy = prefixed("taesd_decoder.", listings["decoder"])
+    listings |= {"diffusers": published_taef2_of_diffusers_names(), "comfy": comfy}
+    for name, names in listings.items():
+        path = write_sparse(tmp_path / f"{name}.safetensors", names)
+        with pytest.raises(EngineError, match=r"a tiny VAE \(TAEF2\)"):
+            identify(path)
+    source = parts_of(tmp_path / "decoder.safetensors").sources[Component.VAE]
+    assert source.config == TinyVaeConfig(
+        128, 64, (1, 3, 3, 3), (3, 3, 3, 1), patch=2, normalises=True
+    )
+    assert used(source) == set(source.weights)
+    of_diffusers = parts_of(tmp_path / "diffusers.safetensors").sources[Component.VAE]
+    decoder = {name for name in source.weights if name.startswith("decoder.")}
+    assert set(of_diffusers.weights) == decoder
+
+
 def test_a_decoder_without_its_encoder(tmp_path: Path) -> None:
     path = write_original(tmp_path)
     (tmp_path / "taesd_encoder.safetensors").unlink()
@@ -64,6 +101,14 @@ def test_a_decoder_without_its_encoder(tmp_path: Path) -> None:
         ("sdxl/TAESD.safetensors", SD),
         ("vae_approx/taesd3_decoder.safetensors", SD3),
         ("vae_approx/taef1_decoder.safetensors", FLUX),
+        ("vae_approx/taef2_decoder.pth", FLUX2),
+        ("taef2/diffusion_pytorch_model.safetensors", FLUX2),
+        # SD.Next's names.
+        ("TAESD/taesd_13_decoder_sdxl.pth", SDXL),
+        ("TAESD/taef1.pthdecoder_f1.pth", FLUX),
+        ("TAESD/taef2.pthdecoder_f2.pth", FLUX2),
+        # Hugging Face's cache calls a folder by its revision.
+        ("models--madebyollin--taesdxl/snapshots/7f/diffusion_pytorch_model.safetensors", SDXL),
         ("vae/some.safetensors", None),
     ],
 )
@@ -76,11 +121,34 @@ def test_a_tiny_vae_is_found_for_its_space_alone(tmp_path: Path) -> None:
     write_diffusers(tmp_path / "taesdxl" / "diffusion_pytorch_model.safetensors")
     (tmp_path / "taesd_broken.safetensors").write_bytes(b"no weights")
     for space, name in ((SD, "SD 1 and 2"), (SDXL, "SDXL")):
-        found = find_tiny_decoder(tmp_path, space.name, read_index)
+        found = find_tiny_decoder([tmp_path / "nowhere", tmp_path], space, read_index)
         assert found is not None
         assert f"of {name} by its name" in str(found.evidence[0])
-    assert find_tiny_decoder(tmp_path, "another", read_index) is None
-    assert find_tiny_decoder(tmp_path / "nowhere", SD.name, read_index) is None
+    assert find_tiny_decoder([tmp_path], FLUX, read_index) is None
+    assert find_tiny_decoder([tmp_path / "nowhere"], SD, read_index) is None
+
+
+@pytest.mark.parametrize("layout", ["original", "diffusers", "cached"])
+def test_taef2_is_found_for_flux2_alone(tmp_path: Path, layout: str) -> None:
+    if layout == "original":
+        write_original(tmp_path / "vae_approx", "taef2", config=CONFIG_2)
+    elif layout == "diffusers":
+        write_diffusers(tmp_path / "vae_approx" / "taef2.safetensors", CONFIG_2)
+    else:
+        folder = tmp_path / "models--madebyollin--taef2" / "snapshots" / "5cccb12d"
+        write_diffusers(folder / "weights.safetensors", CONFIG_2)
+    found = find_tiny_decoder([tmp_path], FLUX2, read_index)
+    assert found is not None
+    assert found.sources[Component.VAE].config == CONFIG_2
+    assert "128 latent channels, of Flux.2 by its keys" in str(found.evidence[0])
+    assert find_tiny_decoder([tmp_path], FLUX, read_index) is None
+
+
+def test_a_tiny_vae_with_other_channels_than_its_name_says_is_left_out(tmp_path: Path) -> None:
+    """A folder may be called TAESD, whatever its files are for."""
+    write_original(tmp_path / "TAESD", "sd3", config=replace(CONFIG, latent_channels=16))
+    write_original(tmp_path / "TAESD", "flux2", config=CONFIG_2)
+    assert find_tiny_decoder([tmp_path], SD, read_index) is None
 
 
 def test_a_tiny_vae_replaces_the_vae_of_a_checkpoint(tmp_path: Path) -> None:
@@ -107,6 +175,14 @@ def test_a_tiny_vae_of_another_space_is_refused(tmp_path: Path) -> None:
     checkpoint = identify(write_single_file(tmp_path / "sd1.safetensors"))
     tiny = write_original(tmp_path, "taesdxl")
     with pytest.raises(EngineError, match="SDXL") as caught:
+        supply(checkpoint, ComponentFiles(vae=str(tiny)))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+
+
+def test_keys_of_another_latent_space_are_refused(tmp_path: Path) -> None:
+    checkpoint = identify(write_single_file(tmp_path / "sd1.safetensors"))
+    tiny = write_original(tmp_path, "some", config=CONFIG_2)
+    with pytest.raises(EngineError, match=r"it is of the family Flux\.2") as caught:
         supply(checkpoint, ComponentFiles(vae=str(tiny)))
     assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
 

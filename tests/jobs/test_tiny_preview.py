@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from backends.base import Array, DeviceValue, Feeds, Session, TensorSpec, host_array, host_values
 from engine.api.request import ComponentFiles
 from engine.api.sentences import sentence
-from engine.api.values import ErrorCode
+from engine.api.values import ErrorCode, SamplerName
 from engine.cancel import CancelToken
 from engine.compile.network import Network
 from engine.errors import EngineError
@@ -33,7 +33,8 @@ from engine.jobs.tiny_preview import (
 )
 from engine.output import destination
 from engine.weights.weight_set import WeightSet
-from tests.families.tiny_vaes import write_diffusers, write_original
+from tests.families.flux2.test_pictures import write_with_published_latents
+from tests.families.tiny_vaes import CONFIG_2, write_diffusers, write_original
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
@@ -57,11 +58,13 @@ class Decoder:
     def __init__(self, clock: Clock, seconds: float) -> None:
         self.clock, self.seconds, self.closed = clock, seconds, False
         self.sizes: list[tuple[int, ...]] = []
+        self.seen: list[Array] = []
 
     def run(self, feeds: Feeds) -> dict[str, Array]:
         self.clock.now += self.seconds
         latent = host_array(feeds["latent"])
         self.sizes.append(latent.shape)
+        self.seen.append(latent)
         return {"image": np.zeros((1, 3, *latent.shape[2:]), np.float32)}
 
     def run_on_device(self, feeds: Feeds) -> dict[str, DeviceValue]:
@@ -188,6 +191,23 @@ def test_a_second_pass_with_other_latents_has_linear_previews() -> None:
     assert (inner.linear, bench.decoder.sizes) == (1, [])
 
 
+def test_cells_of_a_packed_latent_are_shown_where_they_lie() -> None:
+    """FLUX.2's channels are rows of cells, then columns; large latents are averaged by cells."""
+    bench, inner = Bench(seconds=0.1), Collecting(patient=False)
+    network = Network("preview", lambda _: None, WeightSet("preview", {}))
+    form = LatentFormat(8, 16, 1.0, space="packed")
+    tiny = TinyDecoder(network, 1.0, patch=2)
+    cells = np.arange(2 * 6 * 4, dtype=np.float32).reshape(1, 2, 6, 4)
+    packed = np.stack(
+        [cells[0, c, y::2, x::2] for c in range(2) for y in range(2) for x in range(2)]
+    )
+    previewing = Previewing(inner, bench.previews, tiny, form)
+    previewing.preview(1, packed[None], form)
+    bench.previews.close()
+    assert bench.decoder.sizes == [(1, 2, 6, 4)]
+    np.testing.assert_array_equal(bench.decoder.seen[0], cells)
+
+
 def of_stable_diffusion(folder: Path) -> Path:
     """A checkpoint with the latents that TAESD knows."""
     checkpoint = write_checkpoint(folder)
@@ -227,6 +247,37 @@ def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
             assert pixels.shape == (SIDE, SIDE, 3)
             assert pixels.std() > 1
         write_original(models / "vae_approx", "taesd")
+
+
+def test_one_in_another_folder_of_models_is_used(tmp_path: Path) -> None:
+    """ComfyUI's folder, which its user named."""
+    checkpoint = of_stable_diffusion(tmp_path / "checkpoint")
+    comfy = tmp_path / "ComfyUI"
+    write_original(comfy / "models" / "vae_approx", "taesd")
+    reporter, cache = Collecting(patient=True), tmp_path / "cache"
+    services = JobServices.in_cache(cache, models=tmp_path / "mine", loras=(comfy,))
+    saver = PictureSaver(destination(str(tmp_path / "out/"), 1))
+    request = a_request(checkpoint, backend="cpu", steps=12)
+    JobRunner(services).run(request, saver, reporter, CancelToken())
+    assert reporter.shown
+
+
+def test_taef2_shows_pictures_while_klein_runs(tmp_path: Path) -> None:
+    klein = write_with_published_latents(tmp_path / "klein.safetensors")
+    models = tmp_path / "models"
+    write_original(models / "vae_approx", "taef2", config=CONFIG_2)
+    reporter = Collecting(patient=True)
+    services = JobServices.in_cache(tmp_path / "cache", models=models)
+    saver = PictureSaver(destination(str(tmp_path / "out/"), 1))
+    request = a_request(
+        klein, backend="cpu", steps=4, width=96, height=64, sampler=SamplerName.EULER
+    )
+    JobRunner(services).run(request, saver, reporter, CancelToken())
+    assert reporter.shown
+    for pixels in reporter.shown:
+        # As large as the picture: 6 x 4 cells, each of 2 x 2 of the decoder's.
+        assert pixels.shape == (64, 96, 3)
+        assert pixels.std() > 1
 
 
 def test_a_tiny_vae_as_the_only_vae_makes_the_picture(tmp_path: Path) -> None:

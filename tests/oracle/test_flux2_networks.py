@@ -20,6 +20,7 @@ from engine.graphs.flux2 import (  # noqa: E402
     side_by_side,
     text_rotations,
 )
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder  # noqa: E402
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
 from tests.oracle.networks import Case, check_all, label, normal, targets  # noqa: E402
 
@@ -27,6 +28,8 @@ every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
 TIMESTEP, TOKENS = 731.25, 11
 SMALL_VAE = VaeConfig(16, (32, 32, 64), layers=1, patch=2)
 NARROW_VAE = replace(SMALL_VAE, widths=(32, 64, 128), decoder_widths=(32, 32, 64))
+SMALL_TINY_VAE = TinyVaeConfig(16, 8, (1, 2), (2, 1), patch=2, normalises=True)
+TAEF2 = TinyVaeConfig(128, 64, (1, 3, 3, 3), (3, 3, 3, 1), patch=2, normalises=True)
 Pipeline = diffusers.Flux2KleinPipeline
 
 
@@ -189,3 +192,67 @@ def test_the_encoder_of_packed_latents_equals_diffusers(target, size: Cells) -> 
         return (Pipeline._patchify_latents(found) - mean) / deviation(module)
 
     Case(lambda g: vae_encoder(g, SMALL_VAE), {"image": image}, vae_module(), call).check(target)
+
+
+def taef2_module(config: TinyVaeConfig):
+    """diffusers' tiny autoencoder with the branch of taesd.py in the blocks at the latent's size.
+
+    There it is `Block(use_midblock_gn=True)`: x + pool(x) is what the block gets.
+    """
+    torch.manual_seed(0)
+    width = config.width
+    assert config.encoder_blocks
+    assert config.decoder_blocks
+    module = diffusers.AutoencoderTiny(
+        encoder_block_out_channels=(width,) * len(config.encoder_blocks),
+        decoder_block_out_channels=(width,) * len(config.decoder_blocks),
+        num_encoder_blocks=config.encoder_blocks,
+        num_decoder_blocks=config.decoder_blocks,
+        latent_channels=config.core_channels,
+    ).eval()
+    # The decoder begins with a convolution and an activation, the encoder ends with a convolution.
+    first = module.decoder.layers[2 : 2 + config.decoder_blocks[0]]
+    last = module.encoder.layers[-1 - config.encoder_blocks[-1] : -1]
+    for block in (*first, *last):
+        block.pool = torch.nn.Sequential(
+            torch.nn.Conv2d(width, 4 * width, 1, bias=False),
+            torch.nn.GroupNorm(4, 4 * width),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(4 * width, width, 1, bias=False),
+        )
+        block.register_forward_pre_hook(lambda block, args: (args[0] + block.pool(args[0]),))
+    for name, tensor in module.named_parameters():
+        if tensor.dim() > 1:
+            torch.nn.init.kaiming_normal_(tensor)
+        elif "pool" in name:
+            tensor.data.add_(0.2 * torch.randn(tensor.shape))
+    return module
+
+
+def taef2_decoder_case(config: TinyVaeConfig, size: Cells) -> Case:
+    latent = 2 * normal(2, config.latent_channels, *size)
+
+    def call(module):
+        cells = Pipeline._unpatchify_latents(torch.from_numpy(latent).to(module.dtype))
+        return module.decode(cells).sample
+
+    emit, module = lambda g: tiny_decoder(g, config), taef2_module(config)
+    return Case(emit, {"latent": latent}, module, call)
+
+
+def taef2_encoder_case(config: TinyVaeConfig, size: Cells) -> Case:
+    image = normal(2, 3, size[0] * config.downscale, size[1] * config.downscale)
+
+    def call(module):
+        found = module.encode(torch.from_numpy(image).to(module.dtype)).latents
+        return Pipeline._patchify_latents(found)
+
+    emit, module = lambda g: tiny_encoder(g, config), taef2_module(config)
+    return Case(emit, {"image": image}, module, call)
+
+
+@every_target
+@pytest.mark.parametrize("config", [SMALL_TINY_VAE, TAEF2], ids=["small", "full_size"])
+@pytest.mark.parametrize("case", [taef2_decoder_case, taef2_encoder_case])
+def test_taef2_equals_taesds_code(target, case, config: TinyVaeConfig) -> None:
+    case(config, (5, 3)).check(target)

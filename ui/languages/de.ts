@@ -9431,6 +9431,10 @@
    <translation>von dieser Familie, da kein Name etwas anderes sagt</translation>
   </message>
   <message>
+   <source>of {family} by its keys</source>
+   <translation>den Schlüsseln nach von {family}</translation>
+  </message>
+  <message>
    <source>of {family} by its name</source>
    <translation>dem Namen nach von {family}</translation>
   </message>

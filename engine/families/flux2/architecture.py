@@ -11,9 +11,10 @@ from engine.families.flux2.denoiser import MOST_REFERENCES, Flux2Denoiser
 from engine.families.flux2.lora_layers import flux2_lora_layers
 from engine.families.flux2.reference_sizes import reference_scale, reference_size
 from engine.families.shared.component_network import config_of
-from engine.families.shared.kl_vae.autoencoder import autoencoder_of
+from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.qwen3.text_encoding import Qwen3Text
+from engine.families.shared.stable_diffusion.latent_spaces import FLUX2
 from engine.graphs.flux2 import Flux2Config, text_rotations
 from engine.sampling.noise_model import (
     FLOW_SAMPLERS,
@@ -44,7 +45,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
         denoiser=Flux2Denoiser(checkpoint),
         noise=_FLOW,
         autoencoder=autoencoder_of(checkpoint),
-        previews=LatentPreviews(checkpoint, {}),
+        previews=LatentPreviews(checkpoint, {FLUX2.name: FLUX2}),
         reference_size=reference_size,
         reference_scale=reference_scale,
         lora_layers=flux2_lora_layers(checkpoint),
@@ -52,6 +53,7 @@ def architecture_of(checkpoint: IdentifiedCheckpoint) -> Architecture:
 
 
 def _features(checkpoint: IdentifiedCheckpoint) -> Features:
+    tiles = () if has_tiny_vae(checkpoint) else (OptionalSetting.VAE_TILE,)
     return Features(
         negative_prompt=True,
         guidance=(GuidanceKind.CFG,),
@@ -59,6 +61,6 @@ def _features(checkpoint: IdentifiedCheckpoint) -> Features:
         texts=(TextLength(label="Qwen3", tokens=CUT_POSITIONS),),
         samplers=FLOW_SAMPLERS,
         schedules=FLOW_SCHEDULES,
-        options=(OptionalSetting.SECOND_PASSES, OptionalSetting.VAE_TILE),
+        options=(OptionalSetting.SECOND_PASSES, *tiles),
         reference_pictures=MOST_REFERENCES,
     )

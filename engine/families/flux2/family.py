@@ -28,6 +28,7 @@ from engine.families.shared.stable_diffusion.fitting import transformer_misfit
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX2
 from engine.graphs.flux2 import Flux2Config
 from engine.graphs.qwen3 import Qwen3Config
+from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.vae import VaeConfig
 from engine.text.chat_rows import WITHOUT_THOUGHTS
 
@@ -58,6 +59,7 @@ class Flux2Klein(Qwen3Family):
     folder_readers: ClassVar = FOLDER_READERS
     lone_part_uses: ClassVar = {
         LonePart.FLUX2_VAE: (Component.VAE,),
+        LonePart.TINY_VAE: (Component.VAE,),
         LonePart.QWEN3_TEXT_ENCODER: (Component.TEXT_ENCODER,),
     }
     # Tensors of the original layout and of diffusers'.
@@ -100,7 +102,7 @@ class Flux2Klein(Qwen3Family):
 def _latent_format(vae: object) -> LatentFormat:
     """Return the latents of a VAE, which normalises them itself."""
     channels = len(FLUX2.preview.weights)
-    if not isinstance(vae, VaeConfig):
+    if not isinstance(vae, VaeConfig | TinyVaeConfig):
         return LatentFormat(channels, _DOWNSCALE, 1.0, preview=FLUX2.preview, space=FLUX2.name)
     preview, name = (FLUX2.preview, FLUX2.name) if vae.latent_channels == channels else (None, "")
     return LatentFormat(vae.latent_channels, vae.downscale, 1.0, preview=preview, space=name)

@@ -32,6 +32,7 @@ from tests.families.listings import (
     prefixed,
 )
 from tests.families.test_binding import used
+from tests.families.tiny_vaes import CONFIG, CONFIG_2, write_diffusers, write_original
 from tests.families.zimage.files import qwen3
 from tests.thinned import thinned
 
@@ -59,6 +60,12 @@ def write_whole(
 def write_checkpoint(path: Path, states: int = _STATES, layers: int = _LAYERS) -> Path:
     encoder = qwen3(states, layers=layers)
     return write_whole(path, files.original(files.SMALL), files.vae(_VAE), encoder)
+
+
+def write_with_published_latents(path: Path) -> Path:
+    """A small checkpoint whose latents have the channels of FLUX.2's."""
+    transformer = files.original(replace(files.SMALL, channels=128))
+    return write_whole(path, transformer, files.vae(replace(_VAE, latent=32)))
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +180,34 @@ def test_a_picture_by_a_small_decoder_is_the_same_in_tiles(tmp_path: Path) -> No
     whole, tiled = picture(model, **fields), picture(model, **fields, vae_tile=256)
     assert whole.std() > 1
     assert np.abs(whole.astype(int) - tiled).max() <= 2
+
+
+@pytest.mark.parametrize("layout", ["original", "diffusers"])
+def test_taef2_makes_the_picture_and_encodes_one(tmp_path: Path, layout: str) -> None:
+    path = write_with_published_latents(tmp_path / "klein.safetensors")
+    if layout == "original":
+        tiny = write_original(tmp_path / "vae_approx", "taef2", config=CONFIG_2)
+    else:
+        tiny = write_diffusers(tmp_path / "taef2.safetensors", CONFIG_2)
+    files_ = ComponentFiles(vae=str(tiny))
+    found = supply(identify(path), files_)
+    assert (found.latent.channels, found.latent.downscale, found.latent.scale) == (128, 16, 1.0)
+    assert found.latent.preview == identify(path).latent.preview
+    assert OptionalSetting.VAE_TILE not in found.architecture.features.options
+    init = colours(tmp_path / "init.png", (96, 64), InputRole.INIT)
+    made = picture(path, components=files_)
+    redrawn = picture(path, components=files_, inputs=(init,), strength=0.5)
+    assert min(made.std(), redrawn.std()) > 1
+    assert not np.array_equal(made, redrawn)
+
+
+def test_a_tiny_vae_without_normalisations_is_refused(tmp_path: Path) -> None:
+    model = identify(write_sparse(tmp_path / "klein.safetensors", files.original()))
+    for name in ("some", "taef2"):
+        tiny = write_original(tmp_path, name, config=replace(CONFIG, latent_channels=32))
+        with pytest.raises(EngineError, match="32 latent channels") as caught:
+            supply(model, ComponentFiles(vae=str(tiny)))
+        assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
 
 
 def test_reference_pictures_change_a_picture(klein: Path, tmp_path: Path) -> None:

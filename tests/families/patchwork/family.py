@@ -1,7 +1,7 @@
 """The recognition of Patchwork's files, and the architecture of its checkpoints."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -70,7 +70,7 @@ KEYS = KeyLayout(
 class NoPreviews:
     """A `PreviewModel` without a tiny autoencoder."""
 
-    def tiny_decoder(self, models: Path | None, read: ReadIndex, most_cells: int) -> None:
+    def tiny_decoder(self, folders: Iterable[Path], read: ReadIndex, most_cells: int) -> None:
         """There is none."""
 
 

@@ -1,7 +1,7 @@
 """Previews of latents by a tiny autoencoder (TAESD)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -24,23 +24,26 @@ class LatentPreviews:
     tiny_spaces: Mapping[str, LatentSpace]
 
     def tiny_decoder(
-        self, models: Path | None, read: ReadIndex, most_cells: int
+        self, folders: Iterable[Path], read: ReadIndex, most_cells: int
     ) -> TinyDecoder | None:
         """Return the checkpoint's own tiny VAE, else a tiny VAE among the user's files, or None."""
         if has_tiny_vae(self.checkpoint):
-            return TinyDecoder(_network(self.checkpoint.parts, most_cells), 1.0)
+            return _decoder(self.checkpoint.parts, most_cells, 1.0)
         space = self.tiny_spaces.get(self.checkpoint.latent.space)
-        found = find_tiny_decoder(models, space.name, read) if models and space else None
+        found = find_tiny_decoder(folders, space, read) if space else None
         if found is None or space is None:
             return None
-        return TinyDecoder(_network(found, most_cells), space.scale, space.shift)
+        return _decoder(found, most_cells, space.scale, space.shift)
 
 
-def _network(parts: Parts, most_cells: int) -> Network:
+def _decoder(parts: Parts, most_cells: int, scale: float, shift: float = 0.0) -> TinyDecoder:
     source = parts.sources[Component.VAE]
     config = source.config
     assert isinstance(config, TinyVaeConfig), "it was found as one"
+    # Whoever shows a packed latent unpacks it, as cells of one channel alone can be averaged.
+    plain = replace(config, latent_channels=config.core_channels, patch=1)
     sizes = {"batch": offered(1, 1, 1)}
     sizes |= {side: offered(1, most_cells, most_cells) for side in ("height", "width")}
     weights = WeightSet(parts.digest, source.weights)
-    return Network("preview", lambda g: tiny_decoder(g, config), weights, sizes)
+    network = Network("preview", lambda g: tiny_decoder(g, plain), weights, sizes)
+    return TinyDecoder(network, scale, shift, config.patch)

@@ -1,19 +1,21 @@
-"""Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1): reading their layouts and finding their files.
+"""Tiny autoencoders (TAESD, TAESDXL, TAESD3, TAEF1, TAEF2): their layouts, and finding their files.
 
-The original has two files with numbered layers, `taesd_encoder` and `taesd_decoder`; ComfyUI joins
-both in one file, with a prefix per side; diffusers' `AutoencoderTiny` is one file. The decoder's
-first layer, a clamp, has no weights, and diffusers does not count it. The tiny autoencoders of SD
-and SDXL have the same shapes: only `taesdxl` in the name of the file or folder shows SDXL's. Of
-those with 16 channels `taef1` in the name shows Flux.1's, `taesd3` SD 3's.
+The original has two files with numbered layers, `taesd_encoder` and `taesd_decoder`; ComfyUI saves
+both in one file, with a prefix per side and the scale of its latents; diffusers' `AutoencoderTiny`
+is one file, and `taef2.safetensors` has its names. The decoder's first layer, a clamp, has no
+weights, and diffusers does not count it. The tiny autoencoders of SD and SDXL have the same shapes:
+only `taesdxl` in the name of the file or folder shows SDXL's. Of those with 16 channels `taef1` in
+the name shows Flux.1's, `taesd3` SD 3's. TAEF2, of FLUX.2, is known by its keys: no other has
+normalisations. FLUX.2's transformer has its latent packed, 2 x 2 cells in one.
 """
 
 import re
 import stat
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 
-from engine.api.sentences import as_it_is, sentence
+from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -25,7 +27,7 @@ from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.file_paths import is_folder
-from engine.folders import weights_below
+from engine.folders import ADAPTER_FOLDERS, repository_of, weights_below
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.stored import StoredWeight
 
@@ -33,17 +35,24 @@ _SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, ".pth", ".pt"})
 _LABEL = as_it_is("VAE")
 _MOST_BYTES = 32 << 20
 _MOST_FILES = 5000
-_NAME = re.compile(r"taesd|taef1", re.IGNORECASE)
+_NAME = re.compile(r"taesd|taef[12]", re.IGNORECASE)
 _OTHER_SIDE = {"encoder": "decoder", "decoder": "encoder"}
 _KEY = re.compile(
-    r"(?:(?:taesd_|taesd3_|taef1_)?(?P<side>encoder|decoder)\.)?(?P<layers>layers\.)?(?P<place>\d+)\."
-    r"(?P<rest>(?:conv\.[024]\.)?(?:weight|bias))"
+    r"(?:(?:taesd_|taesd3_|taef[12]_)?(?P<side>encoder|decoder)\.)?(?P<layers>layers\.)?(?P<place>\d+)\."
+    r"(?P<rest>(?:conv\.[024]\.)?(?:weight|bias)|pool\.(?:[013]\.weight|1\.bias))"
 )
+# A scale that ComfyUI saves beside the layers; it is that of the latent space.
+_SCALES = frozenset({"vae_scale", "vae_shift"})
+_SPACES = {"taef1": latent_spaces.FLUX, "taef2": latent_spaces.FLUX2, "taesd3": latent_spaces.SD3}
+# The branch with a normalisation, which TAEF2 alone has, and the cells that its latent packs.
+_BRANCH = ".pool.1.weight"
+_PACKED = 2
 
 
 def is_tiny_vae(tensors: Mapping[str, StoredWeight]) -> bool:
     """Tell whether all tensors belong to a tiny autoencoder, or to its encoder or decoder alone."""
-    return bool(tensors) and all(_KEY.fullmatch(name) for name in tensors)
+    layers = tensors.keys() - _SCALES
+    return bool(layers) and all(_KEY.fullmatch(name) for name in layers)
 
 
 def is_tiny_vae_folder(path: Path) -> bool:
@@ -53,22 +62,22 @@ def is_tiny_vae_folder(path: Path) -> bool:
 
 
 def named_space(path: Path) -> LatentSpace | None:
-    """Return the latent space that the name of a file or of its folder shows, or None."""
-    name = next((name for name in (path.name, path.parent.name) if _NAME.search(name)), None)
-    if name is None:
+    """Return the latent space that the name of a file, its folder or its repository shows."""
+    names = path.name, path.parent.name, repository_of(path.parent)
+    name = next((name for name in names if _NAME.search(name)), "").casefold()
+    if not name:
         return None
-    if "taef1" in name.casefold():
-        return latent_spaces.FLUX
-    if "taesd3" in name.casefold():
-        return latent_spaces.SD3
-    return latent_spaces.SDXL if "xl" in name.casefold() else latent_spaces.SD
+    for word, space in _SPACES.items():
+        if word in name:
+            return space
+    return latent_spaces.SDXL if "xl" in name else latent_spaces.SD
 
 
 def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | None:
     """Read a tiny autoencoder for latents of `space`; return None for other files and folders.
 
     Raises EngineError: CHECKPOINT_CORRUPT, and CHECKPOINT_MISMATCH for a tiny autoencoder without a
-    decoder or with the name of another latent space.
+    decoder, or with the keys or the name of another latent space.
     """
     if is_tiny_vae_folder(path):
         path = path / "diffusion_pytorch_model.safetensors"
@@ -77,14 +86,7 @@ def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | No
     index = read(path)
     if not is_tiny_vae(index.tensors):
         return None
-    named = named_space(path)
-    if named not in (None, space):
-        raise cannot_supply(
-            _LABEL,
-            Component.VAE,
-            path,
-            sentence("its name says {value}", value=named and named.name),
-        )
+    _require_space(index, space)
     parts = tiny_vae_parts(index, read)
     config = parts.sources[Component.VAE].config
     if isinstance(config, TinyVaeConfig) and not config.decoder_blocks:
@@ -105,40 +107,31 @@ def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
         weights |= _canonical(other)
         digest = combined_digest(digest, other.digest)
     config = _config(weights, index.path)
-    space = named_space(index.path)
     evidence = sentence(
         "tiny VAE (TAESD), {channels} latent channels, {naming}",
         channels=config.latent_channels,
-        naming=sentence("of {family} by its name", family=space.name)
-        if space
-        else sentence("of this family, as no name says otherwise"),
+        naming=_words_of_space(index),
     )
     source = ComponentSource(Component.VAE, config, weights)
     return Parts({Component.VAE: source}, digest, (evidence,))
 
 
-def find_tiny_decoder(folder: Path, space: str, read: ReadIndex) -> Parts | None:
-    """Return the first tiny decoder below a folder for the latent space named `space`, or None."""
-    for path in islice(_candidates(folder), _MOST_FILES):
-        named = named_space(path)
-        if named is None or named.name != space:
-            continue
-        try:
-            index = read(path)
-            if not is_tiny_vae(index.tensors):
-                continue
-            parts = tiny_vae_parts(index, read)
-        except EngineError:
-            continue
-        config = parts.sources[Component.VAE].config
-        if isinstance(config, TinyVaeConfig) and config.decoder_blocks:
+def find_tiny_decoder(folders: Iterable[Path], space: LatentSpace, read: ReadIndex) -> Parts | None:
+    """Return the first tiny decoder below the folders for latents of `space`, or None.
+
+    Only files whose names tell the space are read (`named_space`).
+    """
+    paths = chain.from_iterable(_candidates(folder, space) for folder in folders)
+    for path in islice(paths, _MOST_FILES):
+        parts = _decoder_in(path, space, read)
+        if parts is not None:
             return parts
     return None
 
 
-def _candidates(folder: Path) -> Iterator[Path]:
-    for path in weights_below(folder, _SUFFIXES, inside_checkpoints=True):
-        if not (_NAME.search(path.name) or _NAME.search(path.parent.name)):
+def _candidates(folder: Path, space: LatentSpace) -> Iterator[Path]:
+    for path in weights_below(folder, _SUFFIXES, inside_checkpoints=True, but=ADAPTER_FOLDERS):
+        if named_space(path) is not space:
             continue
         try:
             facts = path.stat()
@@ -146,6 +139,44 @@ def _candidates(folder: Path) -> Iterator[Path]:
             continue
         if stat.S_ISREG(facts.st_mode) and facts.st_size <= _MOST_BYTES:
             yield path
+
+
+def _decoder_in(path: Path, space: LatentSpace, read: ReadIndex) -> Parts | None:
+    try:
+        index = read(path)
+        parts = tiny_vae_parts(index, read) if is_tiny_vae(index.tensors) else None
+    except EngineError:
+        return None
+    config = parts.sources[Component.VAE].config if parts else None
+    if not isinstance(config, TinyVaeConfig) or not config.decoder_blocks:
+        return None
+    return parts if config.latent_channels == len(space.preview.weights) else None
+
+
+def _space_by_keys(names: Iterable[str]) -> LatentSpace | None:
+    """Return the latent space that keys tell: FLUX.2's, or None."""
+    return latent_spaces.FLUX2 if any(name.endswith(_BRANCH) for name in names) else None
+
+
+def _require_space(index: TensorIndex, space: LatentSpace) -> None:
+    """Raise EngineError(CHECKPOINT_MISMATCH) for a file that is told to be of another space."""
+    by_keys, named = _space_by_keys(index.tensors), named_space(index.path)
+    if by_keys is not None and by_keys is not space:
+        why = sentence("it is of the family {title}", title=by_keys.name)
+    elif by_keys is None and named not in (None, space):
+        why = sentence("its name says {value}", value=named and named.name)
+    else:
+        return
+    raise cannot_supply(_LABEL, Component.VAE, index.path, why)
+
+
+def _words_of_space(index: TensorIndex) -> Sentence:
+    by_keys, named = _space_by_keys(index.tensors), named_space(index.path)
+    if by_keys is not None:
+        return sentence("of {family} by its keys", family=by_keys.name)
+    if named is not None:
+        return sentence("of {family} by its name", family=named.name)
+    return sentence("of this family, as no name says otherwise")
 
 
 def _other_side(path: Path, sides: set[str]) -> Path | None:
@@ -162,7 +193,7 @@ def _other_side(path: Path, sides: set[str]) -> Path | None:
 
 def _canonical(index: TensorIndex) -> dict[str, StoredWeight]:
     """Return the tensors under diffusers' names."""
-    matches = {name: _KEY.fullmatch(name) for name in index.tensors}
+    matches = {name: _KEY.fullmatch(name) for name in index.tensors if name not in _SCALES}
     # Without a prefix, layer 0 shows the side: only an encoder's has weights.
     alone = "encoder" if "0.weight" in index.tensors else "decoder"
     weights: dict[str, StoredWeight] = {}
@@ -184,7 +215,16 @@ def _config(weights: Mapping[str, StoredWeight], path: Path) -> TinyVaeConfig:
     if first is None or len(first.shape) != 4:
         raise damaged(path, sentence("it has no first layer of a tiny VAE"))
     channels = first.shape[1] if decoder else _last(weights, "encoder").shape[0]
-    return TinyVaeConfig(channels, first.shape[0], encoder, decoder)
+    is_packed = _space_by_keys(weights) is latent_spaces.FLUX2
+    patch = _PACKED if is_packed else 1
+    return TinyVaeConfig(
+        channels * patch**2,
+        first.shape[0],
+        encoder,
+        decoder,
+        patch=patch,
+        normalises=is_packed,
+    )
 
 
 def _blocks(weights: Mapping[str, StoredWeight], side: str) -> tuple[int, ...] | None:
