@@ -104,16 +104,18 @@ def test_entries_of_a_cache_from_the_future_make_room_first(tmp_path: Path) -> N
 
 
 def test_unfinished_files_from_the_future_are_removed(tmp_path: Path) -> None:
-    half, new = (unfinished(tmp_path / name) for name in "ab")
-    picture = tmp_path / ".safelight-00041.tmp"
+    cache, pictures = CacheFolder(tmp_path / "kept", 30), tmp_path / "pictures"
+    half, new = (unfinished(cache.path(name)) for name in "ab")
+    picture = pictures / ".safelight-00041.tmp"
     for path in (half, new, picture):
+        path.parent.mkdir(exist_ok=True)
         path.touch()
     for path in (half, picture):
         os.utime(path, (FUTURE, FUTURE))
-    CacheFolder(tmp_path, 30).make_room(1)
+    cache.make_room(1)
     assert not half.exists()
     assert new.exists()
-    written = write_picture(PIXELS, Destination(tmp_path), PictureFacts(seed=7, prompt="a cat"))
+    written = write_picture(PIXELS, Destination(pictures), PictureFacts(seed=7, prompt="a cat"))
     assert not picture.exists()
     assert written.name == "00001-7-a-cat.png"
 
