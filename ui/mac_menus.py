@@ -102,18 +102,13 @@ class WindowMenu(QMenu):
         entry.setMenuRole(QAction.MenuRole.NoRole)
         return entry
 
-    def _front(self) -> QWidget | None:
-        """Return the window in front; the one with the menus where none is."""
-        owner = self.parentWidget()
-        return QApplication.activeWindow() or (owner and owner.window())
-
     def _minimise(self) -> None:
-        window = self._front()
+        window = _front()
         if window and window.windowFlags() & Qt.WindowType.WindowMinimizeButtonHint:
             window.showMinimized()
 
     def _zoom(self) -> None:
-        window = self._front()
+        window = _front()
         can_grow = window and window.windowFlags() & Qt.WindowType.WindowMaximizeButtonHint
         if window is None or not can_grow or window.isFullScreen():
             return
@@ -123,8 +118,17 @@ class WindowMenu(QMenu):
             window.showMaximized()
 
     def _close(self) -> None:
-        if window := self._front():
+        if window := _front():
             window.close()
+
+
+def _front() -> QWidget | None:
+    """Return the window in front; None where none of ours is, or a question waits before it.
+
+    A question for files is macOS's own window, which Qt has as a hidden one of ours.
+    """
+    front, question = QApplication.activeWindow(), QApplication.activeModalWidget()
+    return front if question is None or question is front else None
 
 
 def _bring_all() -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
+    QDialog,
     QLineEdit,
     QListView,
     QMainWindow,
@@ -186,6 +187,22 @@ def test_the_key_that_closes_a_window_everywhere_closes_it(window: Window) -> No
     assert closing in window.bar.files.actions()
     assert portable(closing.shortcut()) == "Ctrl+W"
     closing.trigger()
+    assert not window.isVisible()
+
+
+def test_no_window_is_closed_or_shrunk_behind_a_question(window: Window) -> None:
+    """One for files is a hidden dialog to Qt: macOS shows its own."""
+    question = QDialog(window)
+    question.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    question.open()
+    assert QApplication.activeModalWidget() is question
+    for words in ("Close window", "Minimise", "Zoom"):
+        window.items[words].trigger()
+    assert window.isVisible()
+    assert not window.isMinimized()
+    assert not window.isMaximized()
+    question.close()
+    window.items["Close window"].trigger()
     assert not window.isVisible()
 
 
