@@ -1,11 +1,22 @@
 """The drawer of the queue shows every job, and acts on the selected ones by buttons and keys."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 import pytest
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QMimeData, QModelIndex, Qt
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QMimeData,
+    QModelIndex,
+    QStringListModel,
+    Qt,
+)
 from PySide6.QtGui import QAction, QDrag
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from app.queue.jobs import Job, JobState
 from engine.api.values import ErrorCode, ErrorInfo
@@ -17,6 +28,7 @@ from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
 from ui.device_labels import device_name
 from ui.dock.queue_drawer import QueueDrawer
+from ui.item_models import queue_item_model
 from ui.item_models.queue_item_model import ROW_ROLE, Index, QueueItemModel, QueueRow
 
 LEFT = Qt.MouseButton.LeftButton
@@ -284,34 +296,58 @@ def test_a_selection_of_many_jobs_stays_with_them_and_qt_keeps_none_of_their_pla
     assert max(kept) < 10
 
 
-def test_a_selection_of_many_jobs_with_copies_between_asks_for_few_rows(
-    make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    count, asked = QueueItemModel.rowCount, list[int]()
+@contextmanager
+def calls_of_the_model() -> Generator[list[str]]:
+    """Note the names of the functions with which Qt asks the model."""
+    calls = list[str]()
 
-    def counted(model: QueueItemModel, parent: Index | None = None) -> int:
-        asked.append(1)
-        return count(model, parent)
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        name, of_model = frame.f_code.co_name, queue_item_model.__file__
+        if (
+            event == "call"
+            and frame.f_code.co_filename == of_model
+            and hasattr(QStringListModel, name)
+        ):
+            calls.append(name)
 
-    # Before there is a model: Qt looks its methods up once.
-    monkeypatch.setattr(QueueItemModel, "rowCount", counted)
-    desk = make_desk()
-    desk.start()
+    sys.setprofile(note)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+def show_many(desk: Desk, count: int) -> QueueDrawer:
+    """Open the drawer over jobs that wait."""
     desk.session.jobs_in_queue.pause(paused=True)
-    desk.session.generation.count = 600
+    desk.session.generation.count = count
     desk.session.jobs.generate()
-    desk.wait(lambda: len(desk.queue.jobs) == 600)
+    desk.wait(lambda: len(desk.queue.jobs) == count)
     desk.window.actions_by_name[ActionName.QUEUE].trigger()
-    drawer, jobs = desk.window.queue, [job.id for job in desk.queue.jobs]
+    return desk.window.queue
+
+
+def test_a_selection_of_many_jobs_with_copies_between_asks_for_few_rows(desk: Desk) -> None:
+    drawer, jobs = show_many(desk, 600), [job.id for job in desk.queue.jobs]
     drawer.list.selectAll()
     desk.session.jobs_in_queue.duplicate(jobs)
     desk.wait(lambda: drawer.jobs.rowCount() == 1200)
     # Each job that was selected is a range of its own now.
     drawer.jobs.rearranging.emit()
-    asked.clear()
-    drawer.jobs.layoutChanged.emit()
+    with calls_of_the_model() as calls:
+        drawer.jobs.layoutChanged.emit()
+    assert len(calls) < 100
     assert [job.id for job in drawer.list.selected] == jobs
-    assert len(asked) < 100
+
+
+def test_a_change_of_a_long_queue_calls_the_model_for_the_shown_rows_alone(desk: Desk) -> None:
+    drawer = show_many(desk, 3000)
+    QApplication.processEvents()
+    drawer.jobs.layoutChanged.emit()
+    with calls_of_the_model() as calls:
+        QApplication.processEvents()
+        drawer.list.grab()
+    assert 0 < len(calls) < 500
 
 
 def rows_first(drawer: QueueDrawer) -> str:

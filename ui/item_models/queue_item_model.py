@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QItemSelection,
     QItemSelectionRange,
     QMimeData,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QSignalBlocker,
+    QStringListModel,
     Qt,
     Signal,
 )
@@ -51,8 +52,12 @@ class QueueRow:
     fraction: float | None = None
 
 
-class QueueItemModel(QAbstractListModel):
-    """An item model with one row for each job that was not cancelled; waiting ones are dragged."""
+class QueueItemModel(QStringListModel):
+    """An item model with one row for each job that was not cancelled; waiting ones are dragged.
+
+    Qt counts the rows, of empty texts, without Python: a list asks for the count at each row that
+    it lays out.
+    """
 
     # Before Qt keeps the place of each selected row, which takes it long for thousands.
     rearranging = Signal()
@@ -97,10 +102,6 @@ class QueueItemModel(QAbstractListModel):
             top, bottom = (self.createIndex(row, 0) for row in (together[0], together[-1]))
             selection.append(QItemSelectionRange(top, bottom))
         return selection
-
-    def rowCount(self, parent: Index | None = None) -> int:  # noqa: N802 (Qt's name)
-        """Return the number of rows."""
-        return 0 if parent is not None and parent.isValid() else len(self._ids)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a job's row, and its words for screen readers."""
@@ -176,9 +177,14 @@ class QueueItemModel(QAbstractListModel):
         before = self.persistentIndexList()
         names = [self._ids[index.row()] for index in before]
         rows = {name: row for row, name in enumerate(wanted)} if names else {}
+        missing = len(wanted) - self.rowCount()
         self._ids = wanted
+        with QSignalBlocker(self):
+            self.insertRows(self.rowCount(), max(0, missing))
         after = [self.index(rows[name]) if name in rows else QModelIndex() for name in names]
         self.changePersistentIndexList(before, after)
+        with QSignalBlocker(self):
+            self.removeRows(len(wanted), max(0, -missing))
         self.layoutChanged.emit()
 
     def _on_progress(self, *_: object) -> None:
