@@ -45,8 +45,9 @@ class Requests(QObject):
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_LEAST_MS", "_PER_SIGN_MS", "_FOR_A_BUTTON_MS"):
-        monkeypatch.setattr(notice_card, name, 1)
+    # Long enough to be seen leaving.
+    for name, ms in (("_LEAST_MS", 200), ("_PER_SIGN_MS", 1), ("_FOR_A_BUTTON_MS", 1)):
+        monkeypatch.setattr(notice_card, name, ms)
 
 
 def test_a_message_is_placed_where_a_zoom_that_it_avoided_is_gone(desk: Desk) -> None:
