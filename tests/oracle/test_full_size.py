@@ -1,5 +1,6 @@
-"""Each network of SD 2 and SDXL once at full size, from one file of random weights that both read.
+"""Networks of SD 2 and SDXL, and the flow families' VAEs, once at full size beside diffusers.
 
+Each has one file of random weights, which both read.
 The file is float32, so that diffusers and we map it: its 0.3 to 10 GB are page cache, not memory.
 """
 # pyright: basic, reportMissingImports=false
@@ -32,13 +33,18 @@ from engine.compile.network import Network  # noqa: E402
 from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
 from engine.families.shared.clip.text_encoding import clip_text_of  # noqa: E402
 from engine.graphs.unet import UNetConfig, size_embedding, timestep_embedding  # noqa: E402
+from engine.graphs.vae import VaeConfig  # noqa: E402
 from engine.memory.plan import WeightPlacement  # noqa: E402
 from engine.weights.working_copies import WorkingCopies  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
 from tests.checkpoints.files import header, write_sparse  # noqa: E402
 from tests.families import listings  # noqa: E402
+from tests.families.flux import files as flux  # noqa: E402
+from tests.families.flux2 import files as flux2  # noqa: E402
 from tests.families.listings import REFINER, SD2, SDXL, UNET, VAE, Listing, prefixed  # noqa: E402
+from tests.families.sd3 import files as sd3  # noqa: E402
 from tests.families.test_layouts import OPEN_CLIP, REFINER_TEXT  # noqa: E402
+from tests.families.zimage import files as zimage  # noqa: E402
 from tests.oracle import published  # noqa: E402
 from tests.oracle.networks import normal  # noqa: E402
 from tests.oracle.published import Published, write_configs  # noqa: E402
@@ -172,6 +178,106 @@ def test_a_full_size_vae_equals_diffusers(tmp_path: Path, coder: str) -> None:
         expected = computed(module, lambda m: m.encode(given).latent_dist.parameters)
         network, feeds = checkpoint.architecture.autoencoder.encoder(SIDE, SIDE), {"image": image}
     check(next(iter(run_ours(tmp_path, network, feeds).values())), expected.numpy())
+
+
+# --- the VAEs of the flow families ---
+
+FLOW_SIDE = 128
+SIXTEEN = listings.VaeSizes(latent=16)
+WIDTHS, NARROW = (128, 256, 512, 512), (96, 192, 384, 384)
+MODELS = {"Flux.1": flux.original, "SD 3": sd3.original, "Z-Image": zimage.original}
+BLOCKS = {
+    "down_block_types": ("DownEncoderBlock2D",) * 4,
+    "up_block_types": ("UpDecoderBlock2D",) * 4,
+}
+
+
+def check_coder(
+    folder: Path, checkpoint: IdentifiedCheckpoint, coder: str, theirs: Callable[[Any], Any]
+) -> None:
+    """Compare one side of a checkpoint's VAE with what theirs makes of the same array."""
+    vae, latent = checkpoint.architecture.autoencoder, checkpoint.latent
+    if coder == "decoder":
+        cells = FLOW_SIDE // latent.downscale
+        network, name = vae.decoder(FLOW_SIDE, FLOW_SIDE), "latent"
+        given = normal(1, latent.channels, cells, cells)
+    else:
+        network, name = vae.encoder(FLOW_SIDE, FLOW_SIDE), "image"
+        given = normal(1, 3, FLOW_SIDE, FLOW_SIDE)
+    with torch.no_grad():
+        expected = theirs(torch.from_numpy(given)).numpy()
+    check(next(iter(run_ours(folder, network, {name: given}).values())), expected)
+
+
+@pytest.mark.parametrize("coder", ["decoder", "encoder"])
+def test_a_full_size_vae_of_16_channels_equals_diffusers(tmp_path: Path, coder: str) -> None:
+    path = write_random(tmp_path / "ae.safetensors", listings.flow_vae(SIXTEEN))
+    config = tmp_path / "config"
+    diffusers.AutoencoderKL(
+        **published.SDXL.vae | {"latent_channels": 16},
+        use_quant_conv=False,
+        use_post_quant_conv=False,
+    ).save_config(config / "vae")
+    module = from_single_file(diffusers.AutoencoderKL, path, config, "vae")
+    call = {
+        "decoder": lambda x: module.decode(x).sample,
+        "encoder": lambda x: module.encode(x).latent_dist.parameters,
+    }
+    checkpoint = with_part(tmp_path, flux.original(), Component.VAE, path)
+    check_coder(tmp_path, checkpoint, coder, call[coder])
+
+
+def test_families_of_16_channels_read_one_vae(tmp_path: Path) -> None:
+    path = write_sparse(tmp_path / "ae.safetensors", listings.flow_vae(SIXTEEN))
+    for whole in MODELS.values():
+        checkpoint = with_part(tmp_path, whole(), Component.VAE, path)
+        config = checkpoint.components[Component.VAE].config
+        assert config == VaeConfig(16, WIDTHS, 2, quant_convolutions=False)
+
+
+def flux2_module(path: Path, decoder_widths: tuple[int, ...] | None):
+    """diffusers' FLUX.2 VAE with a file's weights, whose names its converter knows but for two."""
+    stored = single_file_utils.load_single_file_checkpoint(str(path), local_files_only=True)
+    renamed = {
+        name.replace("encoder.quant_conv", "quant_conv").replace(
+            "decoder.post_quant_conv", "post_quant_conv"
+        ): tensor
+        for name, tensor in stored.items()
+    }
+    module = diffusers.AutoencoderKLFlux2(
+        block_out_channels=WIDTHS, decoder_block_out_channels=decoder_widths, **BLOCKS
+    ).eval()
+    weights = single_file_utils.convert_ldm_vae_checkpoint(renamed, module.config)
+    statistics = {name: tensor for name, tensor in stored.items() if name.startswith("bn.")}
+    module.load_state_dict(weights | statistics)
+    return module
+
+
+@pytest.mark.parametrize("coder", ["decoder", "encoder"])
+@pytest.mark.parametrize("narrow", [None, NARROW], ids=["full", "small_decoder"])
+def test_flux2s_full_size_vae_equals_diffusers(
+    tmp_path: Path, coder: str, narrow: tuple[int, ...] | None
+) -> None:
+    listing = flux2.narrow_vae() if narrow else flux2.vae()
+    del listing["bn.num_batches_tracked"]
+    path = write_random(tmp_path / "flux2-vae.safetensors", listing)
+    module = flux2_module(path, narrow)
+    mean = module.bn.running_mean.view(1, -1, 1, 1)
+    deviation = torch.sqrt(module.bn.running_var + module.config.batch_norm_eps).view(1, -1, 1, 1)
+    pipeline = diffusers.Flux2KleinPipeline
+    call = {
+        "decoder": lambda x: (
+            module.decode(pipeline._unpatchify_latents(x * deviation + mean)).sample
+        ),
+        "encoder": lambda x: (
+            (pipeline._patchify_latents(module.encode(x).latent_dist.mode()) - mean) / deviation
+        ),
+    }
+    checkpoint = with_part(tmp_path, flux2.original(), Component.VAE, path)
+    check_coder(tmp_path, checkpoint, coder, call[coder])
+
+
+# --- text encoders ---
 
 
 def _tokens() -> tuple[np.ndarray, Array]:

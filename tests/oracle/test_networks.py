@@ -2,6 +2,8 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -209,10 +211,14 @@ def tiny_encoder_case(config: TinyVaeConfig, size: tuple[int, int]) -> Case:
 
 SMALL_TINY_VAE = TinyVaeConfig(4, 8, (1, 2), (2, 1))
 TAESD = TinyVaeConfig(4, 64, (1, 3, 3, 3), (3, 3, 3, 1))
+# TAEF1 and TAESD3.
+SIXTEEN_CHANNELS = replace(TAESD, latent_channels=16)
 
 
 @every_target
-@pytest.mark.parametrize("config", [SMALL_TINY_VAE, TAESD], ids=["small", "full_size"])
+@pytest.mark.parametrize(
+    "config", [SMALL_TINY_VAE, TAESD, SIXTEEN_CHANNELS], ids=["small", "taesd", "taef1_taesd3"]
+)
 @pytest.mark.parametrize("case", [tiny_decoder_case, tiny_encoder_case])
 def test_a_tiny_vae_equals_diffusers(target, case, config: TinyVaeConfig) -> None:
     case(config, (9, 6)).check(target)
