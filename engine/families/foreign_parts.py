@@ -7,6 +7,7 @@ general ones, because the first matching row counts.
 import re
 
 from engine.families.foreign_kind import ForeignKind, LonePart, Sign
+from engine.families.qwen3_sizes import PUBLISHED_SIZES
 
 _CONTROLNET = (
     "input_hint_block.",
@@ -146,6 +147,17 @@ _TINY_VAE = ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight
 # Kernels for pictures have four dimensions, kernels for videos five.
 _VIDEO_CONVOLUTION = re.compile(r"coder\.conv(_in|1)\.weight \[(\d+,){4}\d+\]")
 
+
+def _qwen3(name: str, shape: str = "") -> ForeignKind:
+    """Return the row of a Qwen3 decoder; `shape` is that of its first MLP's weight, "" for any."""
+    return ForeignKind(
+        f"a {name} text encoder",
+        (("layers.0.self_attn.q_norm.weight [", f"layers.0.mlp.gate_proj.weight [{shape}"),),
+        without=("pre_feedforward_layernorm.", "vision", "visual"),
+        part=LonePart.QWEN3_TEXT_ENCODER,
+    )
+
+
 PARTS = (
     ForeignKind("a safety checker", ("concept_embeds_weights [",)),
     ForeignKind("a face restorer (GFPGAN)", ("stylegan_decoder.style_",)),
@@ -256,12 +268,8 @@ PARTS = (
     ),
     ForeignKind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
     # Queries are normalised by head in Qwen3 and its relatives; Gemma 3 has norms around its MLPs.
-    ForeignKind(
-        "a Qwen3 text encoder",
-        (("layers.0.self_attn.q_norm.weight [", "layers.0.mlp.gate_proj.weight ["),),
-        without=("pre_feedforward_layernorm.", "vision", "visual"),
-        part=LonePart.QWEN3_TEXT_ENCODER,
-    ),
+    *(_qwen3(name, f"{size.mlp_width},{size.width}]") for name, size in PUBLISHED_SIZES.items()),
+    _qwen3("Qwen3"),
     ForeignKind(
         "a language model",
         (

@@ -1,11 +1,14 @@
-"""Qwen3's decoder beside transformers' `Qwen3Model`, tiny and with a layer of full size."""
+"""Qwen3's decoder beside transformers' `Qwen3Model`, tiny and of full size."""
 # pyright: basic
 # torch and transformers are absent from the environment that is type-checked.
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from engine.graphs.qwen3 import Qwen3Config, place_inputs, qwen3_encoder
+from tests.families.test_qwen3_sizes import PUBLISHED
 from tests.graphs.test_networks import load
 from tests.graphs.test_qwen3 import SMALL
 
@@ -13,10 +16,9 @@ pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-# Two layers of the 4B model, of which the first one is run, with few words.
-FOUR_BILLION = Qwen3Config(
-    vocabulary=200, width=2560, heads=32, key_heads=8, head_width=128, mlp_width=9728, layers=2
-)
+# Two layers of the 4B model, of which the first one is run, and all of 0.6B's, with few words.
+FOUR_BILLION = replace(PUBLISHED["Qwen3-4B"], vocabulary=200, layers=2)
+SMALLEST = replace(PUBLISHED["Qwen3-0.6B"], vocabulary=200)
 
 
 def reference(config: Qwen3Config):
@@ -78,8 +80,9 @@ def test_states_of_several_layers_stand_side_by_side() -> None:
 
 
 @pytest.mark.slow
-def test_a_layer_of_full_size_is_that_of_transformers() -> None:
-    module = reference(FOUR_BILLION)
+@pytest.mark.parametrize("config", [SMALLEST, FOUR_BILLION], ids=["0.6B", "layer_of_4B"])
+def test_full_size_is_that_of_transformers(config: Qwen3Config) -> None:
+    module, last = reference(config), config.layers - 1
     tokens = np.random.default_rng(1).integers(0, 200, (1, 64))
-    found, expected = ours(FOUR_BILLION, module, tokens, (1,)), states(module, tokens)[1]
+    found, expected = ours(config, module, tokens, (last,)), states(module, tokens)[last]
     assert np.abs(found - expected).max() / np.abs(expected).max() < 1e-5

@@ -10311,6 +10311,14 @@
    <translation>{name!r} gibt an, dass {count} Spalten zusammen gedreht wurden</translation>
   </message>
   <message>
+   <source>{name} ({width} wide)</source>
+   <translation>{name} ({width} breit)</translation>
+  </message>
+  <message>
+   <source>{name} ({width} wide), the encoder of {models}</source>
+   <translation>{name} ({width} breit), der Encoder von {models}</translation>
+  </message>
+  <message>
    <source>{name} cannot be used any more: {reason}</source>
    <translation>{name} lässt sich nicht mehr verwenden: {reason}</translation>
   </message>

@@ -15,14 +15,11 @@ from engine.families.flux2.sizes import flux2_config
 from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
 from engine.families.latents import LatentFormat
-from engine.families.shared.flow.fitting import (
-    config_in,
-    require_fitting_latents,
-    require_width,
-)
+from engine.families.shared.flow.fitting import config_in, require_fitting_latents
 from engine.families.shared.flux.words import block_words
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.qwen3.family import Qwen3Family
+from engine.families.shared.qwen3.fitting import require_fitting_qwen3
 from engine.families.shared.qwen3.sizes import qwen3_config
 from engine.families.shared.stable_diffusion.fitting import transformer_misfit
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX2
@@ -113,12 +110,9 @@ def _require_fitting_text(parts: Parts, transformer: Flux2Config) -> None:
 
     Raises EngineError(CHECKPOINT_MISMATCH).
     """
+    require_fitting_qwen3(parts, LABELS, transformer.context_width // len(AFTER))
     qwen3 = config_in(parts, Component.TEXT_ENCODER)
-    if not isinstance(qwen3, Qwen3Config):
-        return
-    needed = transformer.context_width // len(AFTER)
-    require_width(Component.TEXT_ENCODER, LABELS, qwen3.width, needed)
-    if qwen3.layers <= AFTER[-1]:
+    if isinstance(qwen3, Qwen3Config) and qwen3.layers <= AFTER[-1]:
         found = sentence("of {layers} layers", layers=qwen3.layers)
         least = sentence("one of more than {layers}", layers=AFTER[-1])
         raise transformer_misfit(LABELS, Component.TEXT_ENCODER, found, least)

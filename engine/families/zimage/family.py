@@ -9,14 +9,11 @@ from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.families.checkpoint import Component, IdentifiedCheckpoint, Parts, name_of
 from engine.families.foreign_kind import LonePart
 from engine.families.hints import LearntHints
-from engine.families.shared.flow.fitting import (
-    config_in,
-    require_fitting_latents,
-    require_width,
-)
+from engine.families.shared.flow.fitting import config_in, require_fitting_latents
 from engine.families.shared.kl_vae.flux_latents import flux_latent_format
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.qwen3.family import Qwen3Family
+from engine.families.shared.qwen3.fitting import require_fitting_qwen3
 from engine.families.shared.qwen3.sizes import qwen3_config
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX
 from engine.families.zimage.architecture import architecture_of
@@ -24,7 +21,6 @@ from engine.families.zimage.folder import FOLDER_READERS
 from engine.families.zimage.hints import BASE, TURBO, learnt_hints, variant_of
 from engine.families.zimage.keys import KEY_LAYOUT, LABELS
 from engine.families.zimage.sizes import zimage_config
-from engine.graphs.qwen3 import Qwen3Config
 from engine.graphs.zimage import ZImageConfig
 from engine.text.chat_rows import THINKING
 
@@ -89,9 +85,7 @@ class ZImage(Qwen3Family):
         transformer = config_in(parts, Component.DENOISER)
         if isinstance(transformer, ZImageConfig):
             require_fitting_latents(parts, transformer.channels, LABELS)
-            text, qwen3 = Component.TEXT_ENCODER, config_in(parts, Component.TEXT_ENCODER)
-            width = qwen3.width if isinstance(qwen3, Qwen3Config) else None
-            require_width(text, LABELS, width, transformer.context_width)
+            require_fitting_qwen3(parts, LABELS, transformer.context_width)
         latent = flux_latent_format(config_in(parts, Component.VAE), parts.vae)
         facts = parts.denoiser
         variant = facts.variant or variant_of(name_of(path), facts.cards)
