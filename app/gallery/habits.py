@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.gallery.query import GalleryQuery
 from app.storage.document import DocumentKind
 from app.storage.kept_file import KeptFile
 from engine.api.sentences import sentence
@@ -21,8 +22,16 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     side: int = _USUAL_SIDE
     folders_shown: bool = True
     details_shown: bool = True
-    # The latest first.
-    searches: tuple[str, ...] = ()
+    # The latest first, without folder and order; a text stands for its words alone.
+    searches: tuple[GalleryQuery | str, ...] = ()
+
+    @property
+    def recent(self) -> tuple[GalleryQuery, ...]:
+        """The searches as queries, the latest first."""
+        return tuple(
+            GalleryQuery(words=search) if isinstance(search, str) else search
+            for search in self.searches
+        )
 
 
 _KIND = DocumentKind(
@@ -57,10 +66,23 @@ class GalleryHabits:
         """Write what the disk did not take."""
         self._file.flush()
 
-    def keep_search(self, words: str) -> None:
-        """Keep a search as the latest one."""
-        words = " ".join(words.split())
-        if words:
-            others = (search for search in self._habits.searches if search != words)
-            searches = (words, *others)[:_MOST_SEARCHES]
-            self.keep(msgspec.structs.replace(self._habits, searches=searches))
+    def keep_search(self, query: GalleryQuery, before: GalleryQuery | None = None) -> None:
+        """Keep a search as the latest one, in place of the one `before` that it goes on from."""
+        query, before = _bare(query), before and _bare(before)
+        if query == GalleryQuery():
+            return
+        others = (search for search in self._habits.recent if search not in (query, before))
+        searches = (query, *others)[:_MOST_SEARCHES]
+        self.keep(msgspec.structs.replace(self._habits, searches=searches))
+
+
+def _bare(query: GalleryQuery) -> GalleryQuery:
+    """Return a query as it is kept: with words in one form, in any folder, in the usual order."""
+    usual = GalleryQuery()
+    return msgspec.structs.replace(
+        query,
+        words=" ".join(query.words.split()),
+        folder=usual.folder,
+        with_subfolders=usual.with_subfolders,
+        order=usual.order,
+    )

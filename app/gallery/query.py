@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
-from enum import Enum, auto
+from enum import StrEnum, auto
 from itertools import islice
 from pathlib import Path
 
@@ -28,7 +28,7 @@ _DATES = (
 )
 
 
-class Order(Enum):
+class Order(StrEnum):
     """The order of pictures; those that are equal in it come newest first."""
 
     NEWEST = auto()
@@ -37,7 +37,7 @@ class Order(Enum):
     NAME = auto()
 
 
-class Rejected(Enum):
+class Rejected(StrEnum):
     """The place of rejected pictures in a search."""
 
     HIDDEN = auto()
@@ -45,7 +45,7 @@ class Rejected(Enum):
     ONLY = auto()
 
 
-class Shape(Enum):
+class Shape(StrEnum):
     """The shape of pictures; a square is at most 2 % wider or higher than that."""
 
     ANY = auto()

@@ -79,7 +79,7 @@ def change(staged: Staged, number: int) -> None:
     session.model.note(MODEL, f"note {number}")
     session.loras.memory.add_folder(Path(f"/loras/{number}"))
     session.gallery_index.add_folder(staged.paths.state.parent / f"pictures {number}")
-    session.gallery_habits.keep_search(f"words {number}")
+    session.gallery_habits.keep_search(GalleryQuery(words=f"words {number}"))
     session.gallery_index.rate(picture_ids(session, staged), number % 5 + 1)
     session.jobs_in_queue.pause(paused=True)
     session.queue.submit(GenerateRequest(prompt=f"job {number}", seed=number), staged.paths.output)

@@ -71,11 +71,17 @@ class FilterButton(Chip):
     def show_query(self, query: GalleryQuery) -> None:
         """Show what is in force in a query."""
         self._query = query
+        self._show(self.said(query))
+
+    def said(self, query: GalleryQuery) -> str:
+        """Return the words for the choice that a query has; empty for the usual one."""
         usual, *others = [choice for choice in self._fill() if choice is not None]
+        if usual.is_in(query):
+            return ""
         found = (choice.short or choice.text for choice in others if choice.is_in(query))
-        values = (str(getattr(query, name)) for name in usual.fields)
+        values = (getattr(query, name) for name in usual.fields)
         # A name that the list has no more is still filtered by.
-        self._show("" if usual.is_in(query) else next(found, next(values)))
+        return next(found, "") or next(str(value) for value in values if value)
 
     def _show(self, text: str) -> None:
         short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"

@@ -6,10 +6,9 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QDate, QLocale, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QDate, QLocale, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
-    QCompleter,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
@@ -23,6 +22,7 @@ from app.gallery.query import GalleryQuery, Order, Rejected, Shape
 from app.gallery.rows import MOST_STARS, Count, Facets
 from ui.gallery.filter_button import Chip, Choice, FilterButton
 from ui.gallery.labels import count_label, stars_label
+from ui.gallery.recent_button import RecentButton
 from ui.theme.metrics import CONTROL_HEIGHT, M, S
 from ui.theme.theme import Theme
 from ui.widgets.flow_layout import FlowLayout
@@ -51,6 +51,8 @@ class SearchBar(QWidget):
         self._habits = habits
         self._theme = theme
         self.query = _ANY
+        # The search that was kept last, which the present one goes on from.
+        self._kept: GalleryQuery | None = None
         self.words = _WordsField(habits)
         self._sign = QAction(self)
         self.words.addAction(self._sign, QLineEdit.ActionPosition.LeadingPosition)
@@ -66,12 +68,15 @@ class SearchBar(QWidget):
         self.favourites.setText(self.tr("Favourites"))
         self.favourites.setCheckable(True)
         self._make_filters()
+        self.recent = RecentButton(theme, habits, self._said)
         self._paused = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._lay_out()
         self._paused.timeout.connect(self._take_words)
         self.words.textChanged.connect(self._paused.start)
         self.words.returnPressed.connect(self._go)
         self.words.went_down.connect(self._go)
+        self.words.recent_wanted.connect(self.recent.showMenu)
+        self.recent.chosen.connect(self._search_again)
         self.words.cleared.connect(self.forget)
         self.clear.clicked.connect(self.forget)
         self.favourites.clicked.connect(self._on_favourites)
@@ -82,6 +87,10 @@ class SearchBar(QWidget):
 
     def forget(self) -> None:
         """Show all pictures again: no words and no filters; the order and the folder stay."""
+        # What was thrown away by mistake is among the recent searches.
+        self._take_words()
+        self._keep()
+        self._kept = None
         self.words.clear()
         self._paused.stop()
         self._use(self._everything)
@@ -142,15 +151,46 @@ class SearchBar(QWidget):
             button.chosen.connect(self._choose)
 
     def _on_favourites(self, on: bool) -> None:
-        self._narrow(favourites=on)
+        self._choose({"favourites": on})
 
     def _choose(self, fields: dict[str, object]) -> None:
         self._narrow(**fields)
+        self._keep()
+
+    def _search_again(self, query: GalleryQuery) -> None:
+        """Search as once before, in the folder and the order of now."""
+        now = self.query
+        self._kept = query
+        self.words.setText(query.words)
+        self._paused.stop()
+        self._use(
+            msgspec.structs.replace(
+                query,
+                order=now.order,
+                folder=now.folder,
+                with_subfolders=now.with_subfolders,
+            )
+        )
+        self._keep()
+
+    def _keep(self) -> None:
+        """Keep the search, in place of the one that it goes on from; nothing keeps no search."""
+        if self.narrows:
+            self._habits.keep_search(self.query, self._kept)
+            self._kept = self.query
+            self.recent.refresh()
+
+    def _said(self, query: GalleryQuery) -> str:
+        """Return the words and filters of a query as text."""
+        filters = (button.said(query) for button in self.filters if button is not self.order)
+        favourites = self.favourites.text() if query.favourites else ""
+        return " · ".join(filter(None, (query.words, *filters, favourites)))
 
     def _lay_out(self) -> None:
         filters = QWidget()
         flow = FlowLayout(S)
         filters.setLayout(flow)
+        flow.addWidget(self.recent)
         for button in self.filters:
             if button is self.rejected:
                 flow.addWidget(self.favourites)
@@ -177,7 +217,7 @@ class SearchBar(QWidget):
         """Keep the search, and go to what it found."""
         self._paused.stop()
         self._take_words()
-        self._habits.keep_search(self.words.text())
+        self._keep()
         self.left.emit()
 
     def _narrow(self, **changes: object) -> None:
@@ -279,6 +319,7 @@ class _WordsField(LineField):
     """The field for words; Down opens recent searches, or goes on to the pictures."""
 
     went_down = Signal()
+    recent_wanted = Signal()
     # Esc in a field with words or with filters beside it.
     cleared = Signal()
 
@@ -297,19 +338,12 @@ class _WordsField(LineField):
         self.setAccessibleName(self.tr("Search"))
         self.setClearButtonEnabled(True)
         self.setFixedHeight(CONTROL_HEIGHT)
-        self._recent = QStringListModel(self)
-        completer = QCompleter(self._recent, self)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        self.setCompleter(completer)
 
     def keyPressEvent(self, arg__1: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
         """Go down to recent searches, in an empty field, or to the pictures; clear by Esc."""
         match arg__1.key():
             case Qt.Key.Key_Down if not self.text() and self._habits.habits.searches:
-                self._recent.setStringList(list(self._habits.habits.searches))
-                self.completer().setCompletionPrefix("")
-                self.completer().complete()
+                self.recent_wanted.emit()
             case Qt.Key.Key_Down:
                 self.went_down.emit()
             case Qt.Key.Key_Escape:

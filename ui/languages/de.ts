@@ -3652,6 +3652,17 @@
   </message>
  </context>
  <context>
+  <name>RecentButton</name>
+  <message>
+   <source>Recent</source>
+   <translation>Zuletzt</translation>
+  </message>
+  <message>
+   <source>Recent searches</source>
+   <translation>Letzte Suchen</translation>
+  </message>
+ </context>
+ <context>
   <name>ReferenceCard</name>
   <message>
    <source>Remove</source>

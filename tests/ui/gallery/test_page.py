@@ -5,16 +5,17 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import msgspec
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.form.picture_settings import tells_settings
 from app.gallery import index
-from app.gallery.query import Rejected
+from app.gallery.query import GalleryQuery, Order, Rejected, Shape
 from app.notices.remedies import NoticeAction
 from engine.api.record import UpscaleReport
 from engine.api.values import InputRole
@@ -258,10 +259,45 @@ def test_words_find_pictures_and_are_remembered(shown: Shown) -> None:
     shown.wait_for(1)
     assert shown.prompts() == ["a blue boat"]
     assert shown.grid.hasFocus()
-    assert shown.session.gallery_habits.habits.searches == ("boat",)
+    assert shown.session.gallery_habits.habits.recent == (GalleryQuery(words="boat"),)
     field.setFocus()
     QTest.keyClick(field, KEY.Key_Escape)
     shown.wait_for(5)
+
+
+def test_a_recent_search_has_its_filters_and_the_present_folder_and_order(shown: Shown) -> None:
+    search, habits = shown.browser.search, shown.session.gallery_habits
+    assert search.recent.isHidden()
+    # Each further filter goes on from the search before, which is not kept apart.
+    search.model.chosen.emit({"model": "dreamer"})
+    search.shape.chosen.emit({"shape": Shape.SQUARE, "least_megapixels": 0.0})
+    search.words.setText("boat")
+    search.clear.click()
+    wanted = GalleryQuery(words="boat", model="dreamer", shape=Shape.SQUARE)
+    assert habits.habits.recent == (wanted,)
+    search.favourites.click()
+    search.order.chosen.emit({"order": Order.OLDEST})
+    assert search.recent.isVisible()
+    search.recent.choices.aboutToShow.emit()
+    actions = search.recent.choices.actions()
+    assert [action.text() for action in actions] == ["Favourites", "boat · dreamer · Square"]
+    actions[1].trigger()
+    assert search.query == msgspec.structs.replace(wanted, order=Order.OLDEST)
+    assert search.words.text() == "boat"
+    assert habits.habits.recent == (wanted, GalleryQuery(favourites=True))
+
+
+# Off the screen no menu can take the keyboard.
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_down_in_an_empty_field_opens_the_recent_searches(shown: Shown) -> None:
+    search = shown.browser.search
+    search.favourites.click()
+    search.clear.click()
+    opened: list[bool] = []
+    search.recent.choices.aboutToShow.connect(lambda: opened.append(True))
+    QTimer.singleShot(0, search.recent.choices, search.recent.choices.close)
+    QTest.keyClick(search.words, KEY.Key_Down)
+    assert opened
 
 
 def test_filters_narrow_the_pictures(shown: Shown) -> None:
