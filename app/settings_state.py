@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class SettingsState(QObject):
-    """The settings `now`, their file at `path`, and the `problem` with it at the start."""
+    """The settings `now` and `at_start`, their file at `path`, and the `problem` with it then."""
 
     # frozenset[str]: the names of the settings that have other values.
     changed = Signal(object)
@@ -51,7 +51,8 @@ class SettingsState(QObject):
         if reading.fault is not None:
             # A copy from before an update may have taken its place.
             reading = read_settings(self.path)
-        self.now = reading.settings
+        # Some settings are used as they were at the start until the next one.
+        self.now = self.at_start = reading.settings
         self._told = self.problem
         # Names of settings: those whose values wait for the disk, and those on their way to it.
         self._unwritten: frozenset[str] = frozenset()

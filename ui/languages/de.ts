@@ -3738,6 +3738,17 @@
   </message>
  </context>
  <context>
+  <name>RestartOffer</name>
+  <message>
+   <source>Restart now</source>
+   <translation>Jetzt neu starten</translation>
+  </message>
+  <message>
+   <source>The form is kept, and the queue goes on: a running picture begins anew.</source>
+   <translation>Das Formular bleibt, und die Warteschlange läuft weiter; ein laufendes Bild beginnt von vorn.</translation>
+  </message>
+ </context>
+ <context>
   <name>RuntimesDialog</name>
   <message>
    <source>A runtime that was downloaded elsewhere</source>

@@ -19,6 +19,7 @@ from ui.picture_actions import open_folder
 from ui.settings.devices_section import DevicesSection
 from ui.settings.fields import FileNameField, FolderField
 from ui.settings.labels import format_choices, language_choices, look_choices
+from ui.settings.restart_offer import RestartOffer
 from ui.settings.rows import CONTROL_WIDTH, Section, SettingRow, about, choice_row, switch_row
 from ui.side_windows import SideWindows
 from ui.theme.theme import Theme
@@ -32,15 +33,16 @@ translate = QCoreApplication.translate
 
 def look_section(session: Session, theme: Theme) -> Section:
     """Return the section on how the window looks."""
-    return Section(translate("Settings", "Look"), _look_rows(session.settings, theme))
+    return Section(translate("Settings", "Look"), _look_rows(session, theme))
 
 
-def _look_rows(settings: SettingsState, theme: Theme) -> Iterator[SettingRow]:
+def _look_rows(session: Session, theme: Theme) -> Iterator[SettingRow]:
+    settings = session.settings
     words = translate("Settings", "theme colours dark mode light accessibility")
     yield choice_row(
         theme, settings, "look", translate("Settings", "Colours"), look_choices(), words
     )
-    yield choice_row(
+    language = choice_row(
         theme,
         settings,
         "language",
@@ -48,6 +50,8 @@ def _look_rows(settings: SettingsState, theme: Theme) -> Iterator[SettingRow]:
         language_choices(),
         translate("Settings", "language German English translation"),
     )
+    language.column.addWidget(RestartOffer(session, "language"))
+    yield language
     yield switch_row(
         settings,
         "reduce_motion",
@@ -212,10 +216,14 @@ def _folder_row(session: Session, theme: Theme, name: str, variable: str, title:
     if os.environ.get(variable):
         field.lock(variable)
     sentence = about(name)
-    if name != "pictures_folder":
+    follows = name == "pictures_folder"
+    if not follows:
         later = translate("Settings", "Another folder is used from the next start on.")
         sentence = f"{sentence} {later}"
-    return SettingRow(title, sentence, below=field, words=translate("Settings", "folder path"))
+    row = SettingRow(title, sentence, below=field, words=translate("Settings", "folder path"))
+    if not follows:
+        row.column.addWidget(RestartOffer(session, name))
+    return row
 
 
 def _quality_row(settings: SettingsState) -> SettingRow:

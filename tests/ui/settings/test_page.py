@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.downloads.contacts import Contacts
 from app.settings.reading import read_settings
-from app.settings.values import USUAL, Look, stated
+from app.settings.values import USUAL, Language, Look, stated
 from engine.api.saving import PictureFormat
 from tests.app.supervised import PATIENCE_MS
 from tests.ui.conftest import Desk
@@ -20,6 +20,7 @@ from ui.settings.about import LicencesRow, ReportRow
 from ui.settings.fields import FileNameField, FolderField
 from ui.settings.page import SettingsPage
 from ui.settings.privacy import HostsRow
+from ui.settings.restart_offer import RestartOffer
 from ui.settings.rows import SettingRow, about
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -260,6 +261,35 @@ def test_a_folder_of_the_environment_cannot_be_changed(page: SettingsPage, tmp_p
 
 
 # --- file names ---
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("models_folder", "Models"), ("wildcards_folder", "Wildcards"), ("language", "Language")],
+)
+def test_a_setting_of_the_next_start_offers_that_now(
+    desk: Desk, page: SettingsPage, tmp_path: Path, name: str, title: str
+) -> None:
+    settings = desk.session.settings
+    (offer,) = row_of(page, title).findChildren(RestartOffer)
+    assert offer.isHidden()
+    other = Language.GERMAN if name == "language" else str(tmp_path)
+    before = getattr(settings.now, name)
+    settings.change(**{name: other})
+    assert not offer.isHidden()
+    settings.change(**{name: before})
+    assert offer.isHidden()
+    settings.change(**{name: other})
+    asked: list[bool] = []
+    desk.session.updates.restart_asked.connect(lambda: asked.append(True))
+    offer.restart.click()
+    assert asked == [True]
+    # What starts Safelight again once the window is closed.
+    assert desk.session.updates.restarts
+
+
+def test_a_folder_that_acts_at_once_offers_no_restart(page: SettingsPage) -> None:
+    assert not row_of(page, "Folder").findChildren(RestartOffer)
 
 
 def test_a_pattern_shows_what_it_gives(desk: Desk, page: SettingsPage) -> None:
