@@ -145,7 +145,13 @@ class Session(QObject):
     def _add_memories(self) -> None:
         paths, starter = self._paths, self.checkpoints.starter
         self.making_times = MakingTimes(self.client, self)
-        self.pace = Pace(self.client, paths.state, self.checkpoints.features, self)
+        self.pace = Pace(
+            self.client,
+            paths.state,
+            self.checkpoints.features,
+            self,
+            parameters_of=self._parameters_of,
+        )
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)
@@ -164,6 +170,14 @@ class Session(QObject):
             self._history,
         )
 
+    def _parameters_of(self, path: str) -> float | None:
+        """Return the parameters that a file's network uses in each step, if they are known."""
+        known = self.checkpoints.parameters(path)
+        if known is not None:
+            return known
+        info = self.models.store.info(path)
+        return None if info is None else info.step_parameters
+
     def _add_form_state(self) -> None:
         form, checkpoints = self.generation, self.checkpoints
         self.prompts = PromptStates(self.client, form, checkpoints, self)
@@ -180,7 +194,9 @@ class Session(QObject):
         self._folders = PictureFolders(
             self._paths, self.settings, self.output_pictures, self.disk, self.notices, self
         )
-        self.picture_time = PictureTime(form, checkpoints, self.devices, self.pace, self)
+        self.picture_time = PictureTime(
+            form, checkpoints, self.devices, self.pace, self._parameters_of, self
+        )
         memories = self._model_settings, self._checkpoint_memory
         self.changes = FormChanges(
             form, checkpoints, *memories, self.notices, self.background, self
@@ -298,6 +314,7 @@ class Session(QObject):
         self.client.job_progress.connect(self.progress.on_progress)
         self.client.job_preview.connect(self.progress.on_preview)
         self.progress.ended.connect(self.checkpoint.inspect_prediction)
+        self.models.store.changed.connect(self.picture_time.look_again)
         self.queue.job_changed.connect(self._on_job_changed)
         for kept in (*self._kept, self.pace):
             kept.failed.connect(self.notices.tell_error)

@@ -101,6 +101,7 @@ def _of_folder(path: Path) -> NetworkOutput | None:
         purpose=str(network.title),
         families=(network.family,),
         follows=network.stated_kind,
+        step_parameters=network.step_parameters,
     )
     return _controlled(info, network)
 

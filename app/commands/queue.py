@@ -291,4 +291,5 @@ def _likeness(request: JobRequest) -> object:
     method = request.steps, request.sampler, request.strength, request.convention
     guidance = request.guidance, request.guidance_options
     redraws = inputs, request.mask_options, request.second_passes
-    return request.checkpoint, size, method, guidance, redraws
+    beside = request.controls, request.image_prompts, request.refiner
+    return request.checkpoint, size, method, guidance, redraws, beside

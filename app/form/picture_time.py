@@ -10,12 +10,19 @@ from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.queue.drawing import Drawing, drawings, second_drawing
 from app.queue.pace import Pace
-from engine.api.checkpoints import CheckpointInfo
+from app.queue.pace_figures import ParametersOf, usual_share
 from engine.api.second_passes import SecondPass
 
-_DENOISER = "denoiser"
 # The fields of the form that a picture's time follows from.
-TIMED = EFFECTIVE_FIELDS | {"checkpoint", "convention", "guidance_options", "second_passes"}
+TIMED = EFFECTIVE_FIELDS | {
+    "checkpoint",
+    "controls",
+    "convention",
+    "guidance_options",
+    "image_prompts",
+    "refiner",
+    "second_passes",
+}
 
 
 class PictureTime(QObject):
@@ -29,9 +36,11 @@ class PictureTime(QObject):
         checkpoints: CheckpointStore,
         devices: DeviceState,
         pace: Pace,
+        parameters_of: ParametersOf,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._parameters_of = parameters_of
         self._form, self._checkpoints = form, checkpoints
         self._devices, self._pace = devices, pace
         for signal in (
@@ -39,7 +48,7 @@ class PictureTime(QObject):
             devices.devices_changed,
             pace.changed,
         ):
-            signal.connect(self._on_changed)
+            signal.connect(self.look_again)
         form.changed.connect(self._on_form)
 
     @property
@@ -74,16 +83,22 @@ class PictureTime(QObject):
     def _by_trial(self, passes: Sequence[Drawing]) -> float | None:
         """Return the seconds of passes by the device's trial; None before it.
 
-        A checkpoint of a second pass is taken to be as large as the form's.
+        A checkpoint of which nothing is known is taken to be as large as the form's.
         """
-        answer = self._checkpoints.answer(self._form.checkpoint)
-        if not isinstance(answer, CheckpointInfo):
+        form = str(self._form.checkpoint)
+        parameters = self._parameters_of(form)
+        if parameters is None:
             return None
-        parameters = sum(part.parameters for part in answer.components if part.name == _DENOISER)
         total = 0.0
         for drawing in passes:
+            own = drawing.checkpoint or form
+            shares = (
+                each.part * usual_share(own, each, self._parameters_of) for each in drawing.beside
+            )
+            predictions = drawing.predictions * drawing.seen / drawing.area * (1 + sum(shares))
             size = drawing.width, drawing.height
-            seconds = self.of(PictureKind(parameters, *size, drawing.predictions))
+            weights = self._parameters_of(own) or parameters
+            seconds = self.of(PictureKind(weights, *size, predictions))
             if seconds is None:
                 return None
             total += seconds
@@ -93,5 +108,6 @@ class PictureTime(QObject):
         if names & TIMED:
             self.changed.emit()
 
-    def _on_changed(self, *_: object) -> None:
+    def look_again(self, *_: object) -> None:
+        """Tell that more may be known of the files in the form."""
         self.changed.emit()

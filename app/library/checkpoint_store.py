@@ -25,6 +25,8 @@ from engine.file_paths import exists
 
 # Errors of the engine, not of the subject of a query, which is sent once more.
 ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
+# The name of the part that runs in each step.
+_DENOISER = "denoiser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,13 @@ class CheckpointStore(QObject):
         """Return the abilities of a checkpoint; those of most before the engine's answer."""
         answer = self._answers.get(Path(path))
         return answer.features if isinstance(answer, CheckpointInfo) else Features()
+
+    def parameters(self, path: str) -> int | None:
+        """Return the parameters of a checkpoint's denoiser; None before the engine's answer."""
+        answer = self._answers.get(Path(path))
+        if not isinstance(answer, CheckpointInfo):
+            return None
+        return next((p.parameters for p in answer.components if p.name == _DENOISER), None)
 
     def family_title(self, name: str) -> str:
         """Return a family's title; its name if the engine does not know it."""

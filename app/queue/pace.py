@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.engine.client import EngineClient
 from app.file_writer import FileWriter
 from app.queue.drawing import Drawing, FeaturesOf, drawings
+from app.queue.pace_figures import PaceFigures, ParametersOf, PictureCosts
 from engine.api.messages import ImageSaved, JobFinished, JobPhase, JobProgress
 from engine.api.record import ResolvedRequest, Timings
 from engine.api.sentences import sentence
@@ -22,40 +23,6 @@ _FILE = "pace.json"
 _MOST_BYTES = 1 << 20
 # Of this many checkpoints, the latest ones, the pace is kept.
 _MOST = 200
-# In seconds: beyond it a file says no time that was measured.
-_LONGEST_S = 1e6
-
-
-class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """The times of a checkpoint's latest picture.
-
-    `prediction_s` is for one prediction of the denoiser at `pixels` pixels, `rest_s` for all else
-    of a picture of `pixels` pixels but preparation: what is done once for a device or a checkpoint
-    does not come again with each picture. `gain` is the part of the time of all steps that a
-    picture saved which was guided in its first steps only, measured by its own steps; None before
-    the first such picture.
-    """
-
-    pixels: int
-    prediction_s: float
-    rest_s: float
-    gain: float | None = None
-
-    @property
-    def is_possible(self) -> bool:
-        """False for figures that nobody measured, as a damaged file may have."""
-        times = (self.prediction_s, self.rest_s)
-        gains = self.gain is None or abs(self.gain) < _LONGEST_S
-        return gains and self.pixels > 0 and all(0 <= time < _LONGEST_S for time in times)
-
-    def step_seconds(self, drawing: Drawing) -> float:
-        """Return the expected seconds for the steps of a pass."""
-        return drawing.predictions * self.prediction_s * drawing.area / self.pixels
-
-    def rest_seconds(self, drawing: Drawing) -> float:
-        """Return the expected seconds for all else of a picture that ends with a pass."""
-        return self.rest_s * drawing.area / self.pixels
-
 
 _DECODER = msgspec.json.Decoder(dict[str, PaceFigures])
 
@@ -72,6 +39,7 @@ class Pace(QObject):
         features_of: FeaturesOf,
         parent: QObject | None = None,
         clock: Callable[[], float] = awake_seconds,
+        parameters_of: ParametersOf = lambda _: None,
     ) -> None:
         """Read what earlier sessions measured from the folder `state`."""
         super().__init__(parent)
@@ -79,6 +47,7 @@ class Pace(QObject):
         path = state / _FILE
         read = recall(path, _DECODER, _MOST_BYTES) or {}
         self._figures = {key: pace for key, pace in read.items() if pace.is_possible}
+        self._costs = PictureCosts(self._figures, parameters_of)
         unwritable = sentence("The times that pictures take cannot be kept.")
         self._writer = FileWriter(path, self._content, unwritable, self)
         self.failed = self._writer.failed
@@ -88,6 +57,12 @@ class Pace(QObject):
         # The seconds at which each number of steps of the present picture was done.
         self._marks: dict[int, float] = {}
         self._draws = False
+        # When the pass that is being drawn began, and the seconds of those before it.
+        self._began = 0.0
+        self._denoised: list[float] = []
+        self._job = ""
+        # Those of the picture that was saved last.
+        self._of_saved: list[float] = []
         client.job_phase.connect(self._on_phase)
         client.job_progress.connect(self._on_progress)
         # The seconds of a step of the latest picture; None before the first one.
@@ -97,13 +72,7 @@ class Pace(QObject):
 
     def seconds(self, checkpoint: str, passes: Sequence[Drawing]) -> float | None:
         """Return the expected seconds for a picture; None before the first one of a checkpoint."""
-        known = [self._figures.get(drawing.checkpoint or checkpoint) for drawing in passes]
-        total, last = 0.0, None
-        for figures, drawing in zip(known, passes, strict=True):
-            if figures is None:
-                return None
-            total, last = total + figures.step_seconds(drawing), figures.rest_seconds(drawing)
-        return None if last is None else total + last
+        return self._costs.seconds(checkpoint, passes)
 
     def gain(self, checkpoint: str) -> float | None:
         """Return the part of the time that guidance in the first steps only saves, as measured."""
@@ -118,9 +87,17 @@ class Pace(QObject):
         return partial(encode_json, dict(list(self._figures.items())[-_MOST:]))
 
     def _on_phase(self, event: JobPhase) -> None:
+        self._end_pass()
+        if event.job != self._job:
+            self._job, self._denoised = event.job, []
         self._draws = event.phase is Phase.DENOISE
         if self._draws:
-            self._marks = {}
+            self._marks, self._began = {}, self._clock()
+
+    def _end_pass(self) -> None:
+        if self._draws:
+            self._denoised.append(self._clock() - self._began)
+        self._draws = False
 
     def _on_progress(self, event: JobProgress) -> None:
         # Other phases count tiles and percents.
@@ -128,7 +105,7 @@ class Pace(QObject):
             self._marks.setdefault(event.done, self._clock())
 
     def _on_saved(self, event: ImageSaved) -> None:
-        self._saved = event
+        self._saved, self._of_saved, self._denoised = event, self._denoised, []
 
     def _on_finished(self, event: JobFinished) -> None:
         saved, times = self._saved, event.timings
@@ -136,39 +113,24 @@ class Pace(QObject):
             return
         request = saved.record.request
         passes = drawings(request, request, self._features_of)
-        before = self._figures.pop(request.checkpoint, None)
+        found = self._costs.measured(times, passes, self._of_saved, request.checkpoint)
         gain = measured_gain(self._marks, request)
-        if gain is None and before is not None:
-            gain = before.gain
-        figures = measured_figures(times, passes, request.checkpoint, gain) or before
-        if figures is None:
+        drew = request.checkpoint
+        if gain is not None and (figures := found.get(drew) or self._figures.get(drew)):
+            found[drew] = msgspec.structs.replace(figures, gain=gain)
+        if not found:
             return
-        self._figures[request.checkpoint] = figures
+        for path, figures in found.items():
+            # The latest ones are last.
+            self._figures.pop(path, None)
+            self._figures[path] = figures
         self.seconds_per_step = _step_seconds_of(times, passes)
         self.changed.emit()
 
 
-def measured_figures(
-    times: Timings, passes: Sequence[Drawing], checkpoint: str, gain: float | None
-) -> PaceFigures | None:
-    """Return the figures of a picture; None where another checkpoint drew a part of it."""
-    first, last = passes[0], passes[-1]
-    # The predictions at the first size that would take as long.
-    predictions = sum(drawing.predictions * drawing.area for drawing in passes) / first.area
-    if any(drawing.checkpoint not in (None, checkpoint) for drawing in passes):
-        return None
-    rest = times.encode_s + times.enlarge_s + times.decode_s + times.save_s
-    return PaceFigures(
-        pixels=first.area,
-        prediction_s=times.denoise_s / max(1, predictions),
-        rest_s=rest * first.area / last.area,
-        gain=gain,
-    )
-
-
 def _step_seconds_of(times: Timings, passes: Sequence[Drawing]) -> float:
     """Return the seconds of a step of the first size, as all of a picture's passes took."""
-    steps = sum(drawing.steps * drawing.area for drawing in passes) / passes[0].area
+    steps = sum(drawing.steps * drawing.seen for drawing in passes) / passes[0].area
     return times.denoise_s / max(1, steps)
 
 

@@ -71,5 +71,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     follows: ControlKind | None = None
     # The growth of each side by an upscaler; 0 for other kinds, and where it is not known.
     scale: int = 0
+    # The parameters that are used in each step of a picture, those of a checkpoint's denoiser or of
+    # a control network; 0 for a network that runs once. None for other kinds, and if not known.
+    step_parameters: int | None = None
     # A digest of size and header, by which a file is known after it was moved; empty if unread.
     identity: str = ""

@@ -9,6 +9,9 @@ _TRIALS_PER_STEP = 12.0
 _WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
 # The products of a prediction there: most of its layers work at a fraction of the cells.
 _PRODUCTS = 340e9
+# Those of CLIP's ViT-H/14, the encoder of most image prompts, for a picture: each of its weights is
+# used once for each of 256 patches and one token more.
+_SEEN_PRODUCTS = 632e6 * 257
 
 
 def denoising_trials(weights: float, cells: float, predictions: float) -> float:
@@ -26,3 +29,11 @@ def upscaling_trials(weights: float, pixels: float) -> float:
     Nearly all of its `weights` are those of convolutions, used once for each pixel.
     """
     return _TRIALS_PER_STEP * weights * pixels / (_CONTEXTS * _PRODUCTS)
+
+
+def seeing_predictions(weights: float) -> float:
+    """Return the predictions of a denoiser over one cell that take as long as seeing a picture.
+
+    That is what the encoder of an image prompt does. `weights` are the denoiser's parameters.
+    """
+    return _SEEN_PRODUCTS / _PRODUCTS * _CELLS * _WEIGHTS / weights

@@ -146,6 +146,17 @@ class ControlNetwork:
         return ControlKind.INPAINT if self.sees_mask else None
 
     @property
+    def step_parameters(self) -> int:
+        """The parameters that are used in each step of a picture; 0 if the network runs before.
+
+        Of a control-LoRA these are the weights that it changes, which nearly all are.
+        """
+        if self.form is ControlForm.ADAPTER:
+            return 0
+        changed = sum(getattr(change, "elements", 0) for change in self.changes.values())
+        return changed + sum(weight.elements for weight in self.weights.values())
+
+    @property
     def joins_maps(self) -> bool:
         """True if it can be given several maps at once."""
         return self.form is ControlForm.UNION and not isinstance(self.sizes, FluxControlConfig)

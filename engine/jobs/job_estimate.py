@@ -79,5 +79,5 @@ def estimate_job(
 def _trials(run: Run) -> float:
     if run.phase is not Phase.DENOISE or run.network is None:
         return 0.0
-    weights = sum(ref.elements for ref in run.network.weights.values())
+    weights = sum(ref.elements for network in run.networks for ref in network.weights.values())
     return denoising_trials(weights, run.size, run.times)

@@ -18,7 +18,7 @@ from engine.checkpoints.sidecars import cards_of
 from engine.control.reading import read_control_network
 from engine.embeddings.file import name_of
 from engine.errors import EngineError
-from engine.families.checkpoint import Component
+from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.file_contents import read_header
 from engine.families.identify import identify
 from engine.families.listing import Listing
@@ -150,7 +150,13 @@ def _checkpoint(info: ModelInfo, index: TensorIndex | None = None) -> ModelInfo:
         missing=tuple(component.value for component in found.missing),
         precisions=info.precisions or _precisions(weight.dtype for weight in weights),
         size=info.size or sum(stored_bytes(weight) for weight in weights),
+        step_parameters=_of_denoiser(found),
     )
+
+
+def _of_denoiser(found: IdentifiedCheckpoint) -> int | None:
+    part = found.components.get(Component.DENOISER)
+    return part and sum(weight.elements for weight in part.weights.values())
 
 
 def _control_network(info: ModelInfo, index: TensorIndex) -> ModelInfo:
@@ -160,7 +166,11 @@ def _control_network(info: ModelInfo, index: TensorIndex) -> ModelInfo:
     except EngineError as error:
         problem = {"problem": error.text, "hint": error.advice}
         return _read(info, kind=ModelKind.CONTROLNET, **problem)
-    facts = {"purpose": str(found.title), "follows": found.stated_kind}
+    facts = {
+        "purpose": str(found.title),
+        "follows": found.stated_kind,
+        "step_parameters": found.step_parameters,
+    }
     return _read(info, kind=ModelKind.CONTROLNET, families=(found.family,), **facts)
 
 

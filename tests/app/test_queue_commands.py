@@ -12,8 +12,10 @@ from app.engine.process import EngineState
 from app.queue.drawing import Drawing
 from app.queue.jobs import JobState
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
+from engine.api.control import ControlLayer
+from engine.api.image_prompts import ImagePrompt
 from engine.api.remedies import MakeSmaller
-from engine.api.request import GuidanceOptions, SeedOptions
+from engine.api.request import GuidanceOptions, RefinerChoice, SeedOptions
 from engine.api.second_passes import SecondPass
 from engine.api.values import SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
@@ -302,6 +304,29 @@ def test_pictures_with_another_guidance_are_estimated_by_themselves(
     jobs = [msgspec.structs.replace(job, request=request) for request in requests]
     assert [commands.seconds(each) for each in requests] == [20, 10, 15, 38]
     assert commands.total_seconds(jobs) == 83
+
+
+def test_the_time_of_a_job_counts_the_networks_beside_its_denoiser(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, job = staged.session.jobs_in_queue, staged.queue.jobs[0]
+    layer = ControlLayer(image="map.png", network="edges")
+    prompt = ImagePrompt(image="cat.png", adapter="face")
+    refiner = RefinerChoice(checkpoint="fine")
+    requests = (
+        job.request,
+        msgspec.structs.replace(job.request, controls=(layer,)),
+        msgspec.structs.replace(job.request, image_prompts=(prompt,)),
+        msgspec.structs.replace(job.request, refiner=refiner),
+    )
+
+    def seconds(_checkpoint: str, passes: Sequence[Drawing]) -> float | None:
+        names = [each.network for drawing in passes for each in drawing.beside]
+        return 1.0 + 10 * names.count("edges") + 100 * names.count("face") + 1000 * len(passes)
+
+    monkeypatch.setattr(staged.session.pace, "seconds", seconds)
+    jobs = [msgspec.structs.replace(job, request=request) for request in requests]
+    assert commands.total_seconds(jobs) == sum((1001, 1011, 1101, 2001))
 
 
 def test_the_time_of_a_job_follows_from_its_own_settings(

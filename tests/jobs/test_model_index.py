@@ -98,6 +98,10 @@ def test_each_file_is_known_for_what_is_in_it(tmp_path: Path, models: Path, read
     assert found["Stable-diffusion/mix"].missing == ()
     assert found["Stable-diffusion/mix"].precisions == ("f16",)
     assert found["no vae"].missing == ("vae",)
+    # SDXL's UNet, with its VAE and without.
+    assert found["Stable-diffusion/mix"].step_parameters == 2_567_463_684
+    assert found["no vae"].step_parameters == 2_567_463_684
+    assert found["vae/fix"].step_parameters is None
     assert found["Lora/ink"].families == ("sd1",)
     assert "web page" in str(found["page"].problem)
     assert str(found["page"].hint)
@@ -118,6 +122,9 @@ def test_a_control_network_is_told_with_its_family(
     assert found["keypose"].purpose == "a T2I-Adapter for SD 1.x"
     assert found["edges"].families == found["keypose"].families == ("sd1",)
     assert (found["edges"].follows, found["beta"].follows) == (None, ControlKind.INPAINT)
+    # What runs in each step: a T2I-Adapter's network runs once.
+    weights = sum(array.size for array in arrays.values())
+    assert (found["edges"].step_parameters, found["keypose"].step_parameters) == (weights, 0)
     assert found["beta"].families == ("flux1",)
     assert not found["edges"].problem
     assert "not run" in str(found["flux"].problem)

@@ -30,6 +30,7 @@ class GenerateButton(FilledButton):
         for signal in (
             session.obstacle.found_changed,
             session.pace.changed,
+            session.models.store.changed,
         ):
             signal.connect(self._refresh)
         session.generation.changed.connect(self._on_form)

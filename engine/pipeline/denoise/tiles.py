@@ -6,7 +6,6 @@ falls in a straight line towards its edges, so that no edge of a tile can be see
 that of the whole latent.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -15,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array
-
-# The least overlap of two tiles, as a share of a tile's side.
-_OVERLAP = 0.25
+from engine.api.tile_starts import tile_starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,10 +72,7 @@ def in_tiles(
 
 def _spans(side: int, length: int) -> list[tuple[slice, NDArray[np.float32]]]:
     """Return the cells of each tile along a side, and their weights."""
-    apart = max(int(length * (1 - _OVERLAP)), 1)
-    count = 1 + math.ceil((side - length) / apart)
-    free = side - length
-    starts = [round(place * free / max(count - 1, 1)) for place in range(count)]
+    starts = tile_starts(side, length)
     # The distance from a tile's nearer edge, which no other tile shares at an edge of the latent.
     inside = np.arange(length) + 0.5
     falling = np.minimum(inside, length - inside)
