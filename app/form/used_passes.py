@@ -37,10 +37,14 @@ def used_passes(form: "GenerationState") -> Passes:
     if paints_a_part(form) or lacks_passes(form):
         return ()
     features = form.suggestions.features
-    return tuple(_fitting(second, features) for second in form.second_passes)
+    return tuple(fitting_pass(second, features) for second in form.second_passes)
 
 
-def _fitting(second: SecondPass, features: Features) -> SecondPass:
+def fitting_pass(second: SecondPass, features: Features) -> SecondPass:
+    """Return a pass without a sampler or schedule that its model lacks.
+
+    `features` are the first pass's; of a model of the pass's own all is left to the engine.
+    """
     if second.checkpoint is not None:
         return second
     return msgspec.structs.replace(

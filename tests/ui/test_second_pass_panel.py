@@ -27,6 +27,7 @@ from ui.labels import size_label
 from ui.method_labels import method_name
 from ui.panels.second_pass_card import SecondPassCard
 from ui.second_pass_labels import upscaler_words
+from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.option_field import OptionField
 
 UPSCALER = listed("upscale_models/4x-sharp", ModelKind.UPSCALER, families=())
@@ -355,6 +356,35 @@ def test_a_pass_has_a_method_that_works_with_the_model(desk: Desk) -> None:
     )
     form.suggestions = Suggestions(512, form.suggestions.settings, features)
     assert passes(desk) == (SecondPass(schedule=ScheduleName.KARRAS), form.second_passes[1])
+
+
+def methods(box: ChoiceBox) -> list[str]:
+    return [box.itemText(at) for at in range(1, box.count())]
+
+
+def test_only_methods_that_work_with_the_model_are_offered(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = desk.session.generation
+    euler, karras = SamplerName.EULER, ScheduleName.KARRAS
+    few = msgspec.structs.replace(EVERY_OPTION, samplers=(euler,), schedules=(karras,))
+    form.second_passes = (SecondPass(sampler=SamplerName.UNIPC),)
+    folded = card(desk).folded
+    assert len(methods(folded.sampler.box)) == len(SamplerName)
+    form.suggestions = Suggestions(512, form.suggestions.settings, few)
+    assert methods(folded.sampler.box) == [method_name(euler)]
+    assert methods(folded.schedule.box) == [method_name(karras)]
+    # The form keeps what the model lacks, for another one.
+    assert folded.sampler.box.currentIndex() == 0
+    assert card(desk).more.head.summary == ""
+    pick(folded.sampler.box, method_name(euler))
+    assert passes(desk) == (SecondPass(sampler=euler),)
+    other = msgspec.structs.replace(few, samplers=(SamplerName.HEUN,), schedules=None)
+    monkeypatch.setattr(desk.session.checkpoints, "features", lambda path: other)
+    change(desk, checkpoint="/models/other.safetensors")
+    # One that is sent is shown.
+    assert methods(folded.sampler.box) == [*map(method_name, (euler, SamplerName.HEUN))]
+    assert len(methods(folded.schedule.box)) == len(ScheduleName)
 
 
 def test_every_control_of_a_pass_has_a_name_and_is_reached_by_tab(desk: Desk) -> None:

@@ -8,9 +8,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.form.layer_kinds import bare_name, is_whole_path
+from app.form.used_passes import fitting_pass
 from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
+from engine.api.features import Features
 from engine.api.fields import bounds_of
 from engine.api.model_files import ModelKind
 from engine.api.second_passes import SecondPass, needs_file
@@ -105,7 +107,18 @@ class SecondPassCard(ListedCard):
         if is_used:
             seconds = self._session.picture_time.of_pass(shown, *after)
             self.result.setText(result_words(before, after, seconds))
-        self._summarise(shown)
+        self._summarise(self._sent())
+
+    def _sent(self) -> SecondPass:
+        """Return the pass as it is made, without a method that its model lacks."""
+        return fitting_pass(self._shown, self._session.generation.suggestions.features)
+
+    def _features(self, checkpoint: str | None) -> Features:
+        """Return the abilities of a pass's own checkpoint; None for those of the first pass's."""
+        session = self._session
+        if checkpoint is None:
+            return session.generation.suggestions.features
+        return session.checkpoints.features(checkpoint)
 
     def _make_more(self) -> SecondPassMore:
         more = SecondPassMore(self._session, self._theme, self._change)
@@ -165,7 +178,8 @@ class SecondPassCard(ListedCard):
         if stated is not None:
             place = self._place(stated, shown.checkpoint_digest, ModelKind.CHECKPOINT)
         if self.more.present is not None:
-            self.more.present.show_pass(shown, place or stated)
+            file = place or stated
+            self.more.present.show_pass(self._sent(), file, self._features(file))
         is_lost = stated is not None and place is None
         self._tell(self.lost_model, lost_model_words(str(stated)) if is_lost else "")
 

@@ -1,6 +1,7 @@
 """The folded rows of a second pass: its method, exact size, tiles, seed, model and prompts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker
@@ -8,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.form.generation import MOST_CHARACTERS
 from app.session import Session
+from engine.api.features import Features
 from engine.api.fields import fields_of
 from engine.api.second_passes import Resampling, SecondPass
 from engine.api.values import SamplerName, ScheduleName
@@ -58,12 +60,15 @@ class SecondPassMore(QWidget):
         numbers = (row.control for row in self.numbers.values())
         return (*methods, *numbers, self.checkpoint, self.prompt, self.negative)
 
-    def show_pass(self, shown: SecondPass, checkpoint: str | None) -> None:
-        """Show a pass, whose `checkpoint` is in this file; None for the first pass's."""
+    def show_pass(self, shown: SecondPass, checkpoint: str | None, features: Features) -> None:
+        """Show a pass, whose `checkpoint` is in this file; None for the first pass's.
+
+        Samplers and schedules are those in the checkpoint's `features`, and those of the pass.
+        """
         for name, row in self.numbers.items():
             row.show_value(getattr(shown, name))
-        self.sampler.show_value(shown.sampler)
-        self.schedule.show_value(shown.schedule)
+        self._show_method(self.sampler, shown.sampler, features.samplers)
+        self._show_method(self.schedule, shown.schedule, features.schedules)
         self.resampling.show_value(shown.resampling)
         session = self._session
         self.checkpoint.show_files(
@@ -112,6 +117,13 @@ class SecondPassMore(QWidget):
             ChoiceRow(self._theme, self.tr("Sampler"), [same, *samplers], sampler),
             ChoiceRow(self._theme, self.tr("Schedule"), [same, *schedules], schedule),
         )
+
+    def _show_method(
+        self, row: ChoiceRow, chosen: Enum | None, works: Sequence[Enum] | None
+    ) -> None:
+        own = () if chosen is None else (chosen,)
+        row.offer(None if works is None else (*works, *own))
+        row.show_value(chosen)
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
