@@ -10,10 +10,10 @@ minutes), lora (SD 1.5 with LoRAs: 25 minutes), lora_sdxl (SDXL with LoRAs: as s
 flux (Flux.1 schnell in Q4_0: 17 GB of disk, 16 GB of memory, half an hour), zimage (Z-Image
 Turbo in Q4_0 with Qwen3-4B: 14 GB of disk, as long), weights (each backend's copies of the
 weights), activations (the memory of every family's networks beside weights: 8 GB of memory, an
-hour), quantized (Flux.1's blocks in GGUF), tiles (the
-VAE in tiles), reference (attention to a reference picture), webgpu (single operators compared
-with the processor's), tensorrt (a full-size build). Full-size checkpoints of random
-weights (10 GB) are made on first use.
+hour), quantized (Flux.1's blocks in GGUF), quantized_files (the same in files of fp8 and int8,
+and rounded), quantized_layers (single layers in GGUF), tiles (the VAE in tiles), reference
+(attention to a reference picture), webgpu (single operators compared with the processor's),
+tensorrt (a full-size build). Full-size checkpoints of random weights (10 GB) are made on first use.
 """
 
 import argparse

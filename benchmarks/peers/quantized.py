@@ -17,16 +17,26 @@ from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.memory.plan import WeightPlacement
 from engine.memory.release import return_free_memory
+from engine.weights.rounding import Rounding
 from engine.weights.working_copies import WorkingCopies
 
 TOKENS, TIMESTEP = 256, 700.0
 
 
 class QuantizedStep:
-    """The transformer of a file, loaded from a working copy for pictures of `side` pixels."""
+    """The transformer of a file, loaded from a working copy for pictures of `side` pixels.
+
+    Weights that are not in blocks keep so many `bits`: 8 or 4, or 16 for all that they have.
+    """
 
     def __init__(
-        self, checkpoint: str, backend: str, precision: str, placement: str, side: int
+        self,
+        checkpoint: str,
+        backend: str,
+        precision: str,
+        placement: str,
+        side: int,
+        bits: int = 16,
     ) -> None:
         made = backend_named(backend)
         device = next(device for device in made.probe() if device.usable)
@@ -34,7 +44,7 @@ class QuantizedStep:
         denoiser = identify(path).architecture.denoiser
         self._folder = tempfile.TemporaryDirectory(dir=path.parent)
         copies = WorkingCopies(Path(self._folder.name))
-        compiler = Compiler(made, device, copies)
+        compiler = Compiler(made, device, copies, rounding=Rounding(denoiser=bits))
         network = denoiser.network(side, side, tokens=TOKENS)
         given = network, Precision(precision), WeightPlacement(placement)
         # The first load makes the copy; the second is that of every later start.

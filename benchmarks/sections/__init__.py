@@ -19,6 +19,7 @@ from benchmarks.sections.models import models
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
 from benchmarks.sections.quantized import quantized
+from benchmarks.sections.quantized_files import quantized_files
 from benchmarks.sections.quantized_layers import quantized_layers
 from benchmarks.sections.reference import reference
 from benchmarks.sections.sdxl import sdxl
@@ -66,6 +67,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "upscale": upscale,
     "weights": weights,
     "quantized": quantized,
+    "quantized_files": quantized_files,
     "quantized_layers": quantized_layers,
     "reference": reference,
 }
@@ -89,5 +91,7 @@ ASKED_FOR = (
     "upscale",
     "weights",
     "quantized",
+    "quantized_files",
+    "quantized_layers",
     "reference",
 )

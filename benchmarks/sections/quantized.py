@@ -55,7 +55,7 @@ def quantized(setting: Setting) -> Findings:
             setting.say(f"  {dtype}: weights of 32 bits")
             rows.append(_row(wide, f"{dtype} as F32", _REFERENCE, expected, expected))
             wide.unlink()
-            for way in _ways():
+            for way in ways():
                 setting.say(f"  {dtype}: {' '.join(way)}")
                 rows.append(_row(stored, dtype.value, way, folder / "found.npy", expected))
             stored.unlink()
@@ -67,7 +67,7 @@ def quantized(setting: Setting) -> Findings:
     return Findings((Table("Flux.1's blocks in GGUF", _COLUMNS, tuple(rows), note),))
 
 
-def _ways() -> list[tuple[str, str, str]]:
+def ways() -> list[tuple[str, str, str]]:
     """List this machine's backends on the processor: precisions, places of weights."""
     found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
