@@ -22,6 +22,7 @@ from backends.errors import RefitError as RefitError
 from backends.errors import RunCancelled as RunCancelled
 from backends.operator_set import AttentionKernels as AttentionKernels
 from backends.operator_set import OperatorSet as OperatorSet
+from backends.operator_set import Streaming as Streaming
 from backends.tensors import Array, DeviceValue, Feeds, TensorSpec
 from backends.tensors import Feed as Feed
 from backends.tensors import HostValue as HostValue
@@ -132,7 +133,7 @@ class Graph:
     `in_place` names the weights that are read where they are, in memory or in a mapped file,
     instead of being packed for the kernels; only where `OperatorSet.reads_in_place`.
     `room_bytes` are those on the device for weights: those that have no room are streamed, which
-    is copied to it in each run before they are used; only where `OperatorSet.streams`.
+    is copied to it in each run before they are used; only where `OperatorSet.streaming`.
     `least_sizes` are those of a run as small as can be, by dimension, of a network that runs many
     times: a runtime that packs blocks in its first run makes one of them while it loads.
     """

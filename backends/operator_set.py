@@ -32,6 +32,24 @@ class AttentionKernels:
 
 
 @dataclass(frozen=True, slots=True)
+class Streaming:
+    """How a runtime streams weights to its device in each run (`Graph.room_bytes`).
+
+    It streams those of networks that take more than `least_share` of the device's memory.
+    """
+
+    least_share: float = 0.0
+    # True if the rows of tables of tokens are looked up on the host, where the tables stay.
+    tables_on_host: bool = False
+    # True if the host holds all weights of such a network, in memory of its own.
+    copies_on_host: bool = False
+
+    def serves(self, nbytes: int, total_bytes: int) -> bool:
+        """Return True for a network with these bytes of weights on a device of this memory."""
+        return nbytes > self.least_share * total_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorSet:
     """The forms of ONNX operators that a compiler runs best, and the weight types it takes.
 
@@ -71,8 +89,8 @@ class OperatorSet:
     joined_blocks: frozenset[Precision] = frozenset()
     # True if the runtime can read weights where they are (`Graph.in_place`).
     reads_in_place: bool = False
-    # True if weights can be streamed to the device (`Graph.room_bytes`).
-    streams: bool = False
+    # None: the runtime streams no weights to its device.
+    streaming: Streaming | None = None
 
     def __post_init__(self) -> None:
         planes = self.layout is Layout.PLANES

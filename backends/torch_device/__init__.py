@@ -30,6 +30,7 @@ from backends.base import (
     Progress,
     RunCancelled,
     Session,
+    Streaming,
     WorkingMemory,
 )
 from backends.forms import (
@@ -93,7 +94,7 @@ class TorchBackend(Backend):
             upsampling=_upsampling(device),
             blocks=BlockForm(),
             # Metal's memory is the host's, and torch has no streams for it.
-            streams=device.id != "mps",
+            streaming=None if device.id == "mps" else Streaming(tables_on_host=True),
         )
 
     def fingerprint(self, device: Device) -> str:

@@ -20,14 +20,14 @@ from engine.compile.backend_errors import translated_errors
 from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork, operators_for
-from engine.compile.token_tables import held_weights, without_tables
+from engine.compile.token_tables import held_weights, streamed_weights, without_tables
 from engine.compile.weight_binding import has_copy_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
-from engine.weights.runtime_bytes import runtime_bytes
+from engine.weights.runtime_bytes import can_stream, runtime_bytes
 from engine.weights.sources import WeightSource, as_sources, stored_type
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -113,9 +113,17 @@ class Compiler:
         always holds all.
         """
         operators = self._operators_for(weights, precision)
-        if not (operators.reads_in_place or operators.streams):
+        if not (operators.reads_in_place or self._streams(weights, precision)):
             return None
-        return runtime_bytes(without_tables(weights), precision.dtype, operators, in_place=True)
+        counted = streamed_weights(weights, operators.streaming)
+        return runtime_bytes(counted, precision.dtype, operators, in_place=True)
+
+    def copied_bytes(self, weights: WeightSet, precision: Precision) -> int:
+        """Return the bytes of `weights` that the runtime copies to the host, to stream them."""
+        streaming = self._operators.streaming
+        if not (streaming and streaming.copies_on_host and self._streams(weights, precision)):
+            return 0
+        return self.bound_bytes(weights, precision)
 
     def looked_up_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of those of `weights` that are never copied to a device whole.
@@ -123,7 +131,7 @@ class Compiler:
         They are tables of tokens, where weights are streamed.
         """
         operators, element = self._operators_for(weights, precision), precision.dtype
-        if not operators.streams:
+        if not (operators.streaming and operators.streaming.tables_on_host):
             return 0
         rest = runtime_bytes(without_tables(weights), element, operators)
         return runtime_bytes(weights.values(), element, operators) - rest
@@ -131,8 +139,8 @@ class Compiler:
     @property
     def last_placement(self) -> WeightPlacement:
         """The place of weights that do not fit the device's memory."""
-        streams = self._operators.streams
-        return WeightPlacement.STREAMED if streams else WeightPlacement.IN_PLACE
+        streaming = self._operators.streaming
+        return WeightPlacement.STREAMED if streaming else WeightPlacement.IN_PLACE
 
     @property
     def shares_runs(self) -> bool:
@@ -202,6 +210,11 @@ class Compiler:
         sources = as_sources(weights)
         element = self._element(stored_type(sources.values()), precision)
         return sum(sources[name].elements for name in patched) * element.itemsize
+
+    def _streams(self, weights: WeightSet, precision: Precision) -> bool:
+        """Return True if `weights`, those of a network, can be streamed to the device."""
+        operators = self._operators_for(weights, precision)
+        return can_stream(weights.values(), precision.dtype, operators, self.memory)
 
     def _element(self, stored: DType, precision: Precision) -> DType:
         return element_type(stored, self._operators, precision)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from threading import Lock
 
@@ -21,7 +22,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.network import Network, Preparation
-from engine.compile.token_tables import held_weights, without_tables
+from engine.compile.token_tables import held_weights, streamed_weights
 from engine.compile.weight_binding import WeightBinding
 from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
@@ -31,7 +32,12 @@ from engine.weights.lost_files import lost_files_named
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.packing import bound_bytes, have_joined, is_computed, packing_of
 from engine.weights.rounding import EXACT, Rounding
-from engine.weights.runtime_bytes import in_place_names, runtime_bytes, streamed_bytes
+from engine.weights.runtime_bytes import (
+    can_stream,
+    in_place_names,
+    runtime_bytes,
+    streamed_bytes,
+)
 from engine.weights.sources import WeightSource
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -136,10 +142,14 @@ class PreparedNetwork:
 
     def _room(self, placement: WeightPlacement, room_bytes: int) -> int | None:
         """Return the bytes of weights that a device may hold to which the others are streamed."""
-        if placement is not WeightPlacement.STREAMED or not self._operators.streams:
+        if placement is not WeightPlacement.STREAMED:
             return None
-        weights = without_tables(self.network.weights)
-        return streamed_bytes(weights, self.precision.dtype, self._operators) + room_bytes
+        weights, operators = self.network.weights, self._operators
+        element, memory = self.precision.dtype, partial(self._backend.memory, self._device)
+        if not can_stream(weights.values(), element, operators, memory):
+            return None
+        streamed = streamed_weights(weights, operators.streaming)
+        return streamed_bytes(streamed, element, operators) + room_bytes
 
     def preparation(self) -> Preparation:
         """Return the most expensive step of loading the network for its present sizes now."""
@@ -178,13 +188,14 @@ class PreparedNetwork:
         """
         checked = _unless(cancel, report)
         with lost_files_named(self.network.weights.values()), translated_errors(self._device):
+            room = self._room(placement, room_bytes)
             compiled = self._compiled(placement, checked, cancel)
             if compiled is not None:
-                return compiled.load(_in_thousandths(report), cancel)
+                graph = replace(compiled.graph, room_bytes=room)
+                return replace(compiled, graph=graph).load(_in_thousandths(report), cancel)
             graph, binding = self._emit()
             in_place = self._in_place(placement, room_bytes)
             weights = binding.bind(placement, checked)
-            room = self._room(placement, room_bytes)
             bound = replace(
                 graph,
                 weights=weights,

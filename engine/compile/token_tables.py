@@ -6,7 +6,7 @@ packs no weights but those that it multiplies with.
 
 from collections.abc import Collection, Mapping
 
-from backends.base import OperatorSet
+from backends.base import OperatorSet, Streaming
 from engine.graphs import clip_text, qwen3, t5
 from engine.weights.sources import WeightSource
 
@@ -16,6 +16,14 @@ _NAMES = frozenset({clip_text.TOKEN_TABLE, qwen3.TOKEN_TABLE, t5.TOKEN_TABLE})
 def without_tables(weights: Mapping[str, WeightSource]) -> list[WeightSource]:
     """Return the weights but for tables of tokens: a run copies only the rows of its tokens."""
     return [source for name, source in weights.items() if name not in _NAMES]
+
+
+def streamed_weights(
+    weights: Mapping[str, WeightSource], streaming: Streaming | None
+) -> Collection[WeightSource]:
+    """Return the weights that reach the device where they are streamed, or read in place."""
+    has_tables = streaming is not None and not streaming.tables_on_host
+    return weights.values() if has_tables else without_tables(weights)
 
 
 def held_weights(

@@ -258,6 +258,7 @@ class _JobSizes:
             bound=compiler.bound_bytes(weights, precision),
             looked_up=compiler.looked_up_bytes(weights, precision),
             unwritten=compiler.unwritten_bytes(weights, precision),
+            copied=compiler.copied_bytes(weights, precision),
         )
 
     def _components(

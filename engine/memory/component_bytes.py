@@ -16,7 +16,8 @@ class ComponentBytes:
     are, or streams them; None if it always holds all. `bound` are those of all weights as they are
     given to it, and `branches` those of `patched` that run beside the layers. `looked_up` are those
     of `packed` that stay on the host where weights are streamed. `unwritten` are those of a working
-    copy that does not exist yet.
+    copy that does not exist yet. `copied` are those of weights that the runtime copies to the host
+    if it can stream them to a device.
     """
 
     packed: int
@@ -29,6 +30,7 @@ class ComponentBytes:
     branches: int = 0
     looked_up: int = 0
     unwritten: int = 0
+    copied: int = 0
 
     def bytes(self, placement: WeightPlacement) -> int:
         """Return the bytes in memory where converted weights are in this place."""
@@ -73,4 +75,5 @@ def total_bytes(parts: Sequence[ComponentBytes]) -> ComponentBytes:
         sum(part.branches for part in parts),
         sum(part.looked_up for part in parts),
         sum(part.unwritten for part in parts),
+        sum(part.copied for part in parts),
     )

@@ -24,8 +24,10 @@ def host_share(needs: MemoryNeeds, free_bytes: int, limit_bytes: int | None) -> 
     """Return what the host needs of a job on such a device, within its free memory or a limit."""
 
     def on_host(part: ComponentBytes) -> ComponentBytes:
-        # Of weights that are streamed, those on their way are in memory.
-        return replace(part, packed=0, patched=part.patched - part.branches)
+        # Of weights that are streamed, those on their way are in memory, or copies of all.
+        in_place = part.copied or part.in_place
+        changed = part.patched - part.branches
+        return replace(part, packed=part.copied, in_place=in_place, patched=changed)
 
     runs = "step_bytes", "text_run_bytes", "picture_run_bytes", "vae_run_bytes", "vae_tile_bytes"
     without = replace(needs, **dict.fromkeys((*runs, "preview_bytes"), 0))

@@ -1,8 +1,8 @@
 """The bytes of weights that a runtime holds in memory of its own, beside those that it is given."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from backends.base import DType, OperatorSet
+from backends.base import DType, MemoryInfo, OperatorSet
 from engine.weights.packing import Field, PackedWeight, bound_bytes, packing_of
 from engine.weights.sources import WeightSource
 
@@ -23,7 +23,7 @@ def runtime_bytes(
 
     One that reads no weights in place, such as a card's, holds all that it is given, and a layer in
     blocks as `element` type while it runs; with `in_place` only those that are on their way to it,
-    where it `streams` weights. OpenVINO multiplies with the blocks instead, and holds their scales
+    where it streams weights. OpenVINO multiplies with the blocks instead, and holds their scales
     and zeros in float32.
 
     ONNX Runtime on the processor packs, without `in_place`, all matrices, or beside weights in
@@ -41,7 +41,7 @@ def runtime_bytes(
     if not operators.reads_in_place:
         blocks = (weight for weight in sources if packing_of(weight, form))
         widest = max((weight.elements * element.itemsize for weight in blocks), default=0)
-        if in_place and operators.streams:
+        if in_place and operators.streaming:
             return streamed_bytes(sources, element, operators) + widest
         return sum(bound_bytes(weight, element, form) for weight in sources) + widest
     return _packed_bytes(sources, element, operators, in_place=in_place)
@@ -74,6 +74,23 @@ def streamed_bytes(
     """
     every = [bound_bytes(weight, element, operators.blocks) for weight in sources]
     return min(sum(every), 2 * max(every, default=0))
+
+
+def can_stream(
+    sources: Collection[WeightSource],
+    element: DType,
+    operators: OperatorSet,
+    memory: Callable[[], MemoryInfo],
+) -> bool:
+    """Return True if a network's weights can be streamed to a device with this `memory`.
+
+    That is only asked where it matters.
+    """
+    streaming = operators.streaming
+    if streaming is None or not streaming.least_share:
+        return streaming is not None
+    every = sum(bound_bytes(weight, element, operators.blocks) for weight in sources)
+    return streaming.serves(every, memory().total)
 
 
 def in_place_names(

@@ -16,6 +16,7 @@ from backends.base import (
     Precision,
     Progress,
     Session,
+    Streaming,
 )
 from backends.cpu import CpuBackend
 from engine.api.request import GenerateRequest, InputImage
@@ -91,7 +92,11 @@ class SmallCard(Small):
     """Has weights streamed where that is asked of it."""
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), reads_in_place=False, streams=True)
+        return replace(
+            super().operators(device),
+            reads_in_place=False,
+            streaming=Streaming(tables_on_host=True),
+        )
 
 
 def a_large_request(tiny: Path, **changes: object) -> GenerateRequest:

@@ -20,6 +20,7 @@ from backends.base import (
     Precision,
     Session,
     ShapeSupport,
+    Streaming,
 )
 from backends.null import Compiling, Script
 from engine import result_checks
@@ -274,7 +275,7 @@ class Card(CountingBackend):
         self.too_large, self.streamed = too_large, list[tuple[str, bool]]()
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), streams=True)
+        return replace(super().operators(device), streaming=Streaming(tables_on_host=True))
 
     def before_load(self, graph: Graph) -> None:
         streams = graph.room_bytes is not None

@@ -64,7 +64,7 @@ def weight_bytes(graph: Graph) -> int:
 def network(precision: Precision = Precision.F32, element: DType = DType.F32) -> Graph:
     backend = Processor()
     operators = backend.operators(backend.probe()[0])
-    assert operators.streams
+    assert operators.streaming
     return graph_in_memory(EMIT, random_weights(EMIT), operators, element, precision)
 
 
