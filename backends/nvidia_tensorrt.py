@@ -150,8 +150,7 @@ class TensorRtBackend(Backend):
         options = BuildOptions(
             # TensorRT-RTX leaves Turing out unless it is named.
             capabilities=("SM75",) if package == _RTX else (),
-            # Weights of half the card's memory or more may stay outside.
-            weight_streaming=2 * weights > cards.memory_of(device).total,
+            weight_streaming=forms.STREAMING.serves(weights, cards.memory_of(device).total),
             # The available kernels depend on the card.
             decomposable_attention=True,
             refittable=self._refits,

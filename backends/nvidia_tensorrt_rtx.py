@@ -42,6 +42,7 @@ from backends.onnx_runtime.provider import Provider
 from backends.tensorrt import cards, forms
 from backends.tensorrt.cards import Card
 from backends.tensorrt.ranges import NO_ARTIFACT, input_ranges, is_fixed, profile_text
+from backends.tensorrt.streaming import staying_bytes
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -72,6 +73,9 @@ WORKSPACE = "nv_max_workspace_size"
 WEIGHT_STREAMING = "nv_weight_streaming_budget"
 # Every option given to the provider.
 OPTIONS = (MINIMUM, OPTIMUM, MAXIMUM, CUDA_GRAPH, KERNEL_CACHE, WORKSPACE, WEIGHT_STREAMING)
+
+# The budget of which the plug-in makes the least that the engine can run with; 0 streams nothing.
+_LEAST_STAYING = 1
 
 CONTEXT = "network_ctx.onnx"
 KERNELS = "kernels"
@@ -177,9 +181,10 @@ def provider_options(
         # The most memory a kernel may use: what the weights leave.
         WORKSPACE: str(max(memory.total - weights, memory.total // 8)),
     }
-    if 2 * weights > memory.total:
-        # The engine can keep weights outside; TensorRT chooses how many when it is loaded.
-        options[WEIGHT_STREAMING] = "-1"
+    if forms.STREAMING.serves(weights, memory.total):
+        # The weights that stay on the card; without a plan TensorRT chooses them as it loads.
+        staying = staying_bytes(graph)
+        options[WEIGHT_STREAMING] = "-1" if staying is None else str(max(staying, _LEAST_STAYING))
     if kernels is not None:
         options[KERNEL_CACHE] = str(kernels)
     return options

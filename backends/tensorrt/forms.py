@@ -5,12 +5,16 @@ operators GroupNormalization and Gelu give fewer layers than written out, and en
 Resize keeps 51 MB of summed kernels out of the engine.
 """
 
-from backends.base import AttentionKernels, DType, OperatorSet
+from backends.base import AttentionKernels, DType, OperatorSet, Streaming
 from backends.forms import AttentionForm, GeluForm, GroupNormForm, UpsamplingForm
 
 # Attention of another type or width does not build at all ("not supported by a dedicated kernel"):
 # tried on SM 7.5, 8.6, 8.9 and 12.0. SD's autoencoder has one head of 512.
 _KERNELS = AttentionKernels(elements=(DType.F16, DType.BF16), head_widths=(16, 256))
+
+# An engine whose weights can be streamed holds all of them on the host, so only engines of large
+# networks are built so: those that would take half of the card's memory or more.
+STREAMING = Streaming(least_share=0.5, copies_on_host=True)
 
 
 def operators(*, attention: bool = True, bfloat16: bool = True) -> OperatorSet:
@@ -25,4 +29,5 @@ def operators(*, attention: bool = True, bfloat16: bool = True) -> OperatorSet:
         group_norm=GroupNormForm.STANDARD,
         gelu=GeluForm.STANDARD,
         upsampling=UpsamplingForm.RESIZE,
+        streaming=STREAMING,
     )

@@ -29,6 +29,7 @@ from backends.base import (
 from backends.tensorrt.build import failure, messages_of
 from backends.tensorrt.driver import CudaStream
 from backends.tensorrt.refit import refit
+from backends.tensorrt.streaming import staying_bytes
 
 # A name that no input or output has.
 _SCRATCH = "(scratch)"
@@ -114,9 +115,7 @@ class TensorRtSession:
             raise failure("TensorRT does not load the engine", self._messages)
         if graph.changed:
             refit(trt, self._engine, graph.weights, graph.changed, self._messages)
-        if self._engine.streamable_weights_size:
-            budget = self._engine.get_weight_streaming_automatic_budget()
-            self._engine.weight_streaming_budget_v2 = budget
+        self._bound_weights(staying_bytes(graph))
         config = self._engine.create_runtime_config()
         # By default the context allocates the memory of the largest size at once.
         config.set_execution_context_allocation_strategy(
@@ -150,6 +149,15 @@ class TensorRtSession:
         if self._cancelled:
             raise RunCancelled
         return results
+
+    def _bound_weights(self, staying: int | None) -> None:
+        """Keep so many bytes of weights on the card, and stream the others; None: as has room."""
+        streamable = self._engine.streamable_weights_size
+        if not streamable:
+            return
+        if staying is None:
+            staying = self._engine.get_weight_streaming_automatic_budget()
+        self._engine.weight_streaming_budget_v2 = min(staying, streamable)
 
     def _send(self, spec: TensorSpec, feed: Feed, feeds: Feeds) -> Feed:
         """Copy an input to the card, unless it is already there: pinned, or an output."""

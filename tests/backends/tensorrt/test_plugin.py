@@ -6,6 +6,7 @@
 # (the runtime ships no complete types)
 
 import re
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -84,6 +85,19 @@ def test_weights_stream_if_they_need_half_of_the_card(unet: Graph) -> None:
     assert provider_options(unet, PROFILE, enough, None)[WORKSPACE] == str(weights)
     tiny = MemoryInfo(800, 100, integrated=False)
     assert provider_options(unet, PROFILE, tiny, None)[WORKSPACE] == "100"
+
+
+def test_the_card_keeps_the_weights_that_the_plan_has_room_for(unet: Graph) -> None:
+    sizes = [ref.nbytes for ref in unet.weights.values()]
+    small = MemoryInfo(sum(sizes), sum(sizes), integrated=False)
+
+    def budget(room_bytes: int) -> str:
+        planned = replace(unet, room_bytes=room_bytes)
+        return provider_options(planned, PROFILE, small, None)[WEIGHT_STREAMING]
+
+    # Two layers are on their way beside what stays. The plug-in takes 1 for the least.
+    assert budget(2 * max(sizes) + 4096) == "4096"
+    assert budget(2 * max(sizes)) == budget(0) == "1"
 
 
 def test_kernels_are_kept_beside_the_engine(unet: Graph, tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
-"""The end of a session whose card is lost: it must not hide why, nor keep the next device out."""
+"""Sessions of the native API, over a TensorRT and a driver that only take calls."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
-from backends.base import BackendError, Graph, Precision
+from backends.base import BackendError, DType, FileSlice, Graph, Precision
 from backends.tensorrt import driver
 from backends.tensorrt.driver import FUNCTIONS, CudaStream
 from backends.tensorrt.session import TensorRtSession
@@ -31,7 +32,27 @@ class Driver:
         return call
 
 
+@pytest.mark.parametrize(
+    ("room_bytes", "staying"), [(None, 300), (5000, 1000), (900, 100), (100, 0)]
+)
+def test_an_engine_keeps_the_weights_that_the_plan_has_room_for(
+    monkeypatch: pytest.MonkeyPatch, room_bytes: int | None, staying: int
+) -> None:
+    """Without a plan TensorRT's own budget; with one, two layers are on their way beside them."""
+    trt = MagicMock()
+    trt.ILogger = object
+    engine = trt.Runtime().deserialize_cuda_engine()
+    engine.streamable_weights_size = 1000
+    engine.get_weight_streaming_automatic_budget.return_value = 300
+    monkeypatch.setattr(driver, "_load", lambda: Driver().library)
+    weights = {"a": FileSlice(Path("absent"), 0, DType.F16, (200,))}
+    graph = Graph("denoiser", b"", weights, (), (), Precision.F16, room_bytes=room_bytes)
+    TensorRtSession(trt, b"", graph, CudaStream("0000:01:00.0"))
+    assert engine.weight_streaming_budget_v2 == staying
+
+
 def test_a_session_ends_on_a_card_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It must not hide why, nor keep the next device out."""
     cuda, trt = Driver(), MagicMock()
     trt.ILogger = object
     trt.Runtime().deserialize_cuda_engine().streamable_weights_size = 0

@@ -1,0 +1,19 @@
+"""The budget of an engine whose weights are streamed to the card."""
+
+from backends.base import Graph
+
+# The layers whose weights are on the card at once beside those that stay: one computes, the next is
+# read.
+_IN_FLIGHT = 2
+
+
+def staying_bytes(graph: Graph) -> int | None:
+    """Return the bytes of weights that stay on the card; None if the plan leaves them open.
+
+    `Graph.room_bytes` counts those on their way, too, which TensorRT's budget does not:
+    docs.nvidia.com/deeplearning/tensorrt-rtx/latest/inference-library/weight-streaming.html
+    """
+    if graph.room_bytes is None:
+        return None
+    largest = max((ref.nbytes for ref in graph.weights.values()), default=0)
+    return max(0, graph.room_bytes - _IN_FLIGHT * largest)
