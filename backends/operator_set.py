@@ -33,7 +33,7 @@ class AttentionKernels:
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """How a runtime streams weights to its device in each run (`Graph.room_bytes`).
+    """A runtime's way to stream weights to its device in each run (`Graph.room_bytes`).
 
     It streams those of networks that take more than `least_share` of the device's memory.
     """

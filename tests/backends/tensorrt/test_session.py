@@ -52,7 +52,7 @@ def test_an_engine_keeps_the_weights_that_the_plan_has_room_for(
 
 
 def test_a_session_ends_on_a_card_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It must not hide why, nor keep the next device out."""
+    """The end must not hide why, nor keep the next device out."""
     cuda, trt = Driver(), MagicMock()
     trt.ILogger = object
     trt.Runtime().deserialize_cuda_engine().streamable_weights_size = 0
