@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,7 @@ from app.form.picture_settings import PictureSettings, read_settings, settings_i
 from app.form.presets import Preset, fields_of_parts
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
+from app.library.named_vaes import find_vae
 from app.notices.notices import NoticeState
 from app.notices.remedies import NoticeAction
 from engine.api.checkpoints import CheckpointInfo
@@ -221,7 +223,13 @@ class FormChanges(QObject):
                 found = settings.with_models(self._checkpoint_named)
                 self._take(found, what, path.name[:80])
 
-        self._background.look(lambda: read_settings(path, starter, digest), take, (_READ, what))
+        find = self._vae_finder()
+
+        def read() -> PictureSettings | ErrorInfo:
+            settings = read_settings(path, starter, digest)
+            return settings if isinstance(settings, ErrorInfo) else settings.with_vae(find)
+
+        self._background.look(read, take, (_READ, what))
 
     def use_text(self, text: str) -> None:
         """Fill the form from a text with settings, as `tells_settings` finds it."""
@@ -233,7 +241,18 @@ class FormChanges(QObject):
             message = self.tr("Settings and seed replaced by those of the pasted text.")
             self.apply(message, lambda: self._take_all(found, with_seed=True), found.remarks)
 
-        self._background.look(lambda: settings_in_text(text), take, _READ)
+        find = self._vae_finder()
+
+        def read() -> PictureSettings | None:
+            settings = settings_in_text(text)
+            return None if settings is None else settings.with_vae(find)
+
+        self._background.look(read, take, _READ)
+
+    def _vae_finder(self) -> Callable[[str], Path | None]:
+        """Return what finds the user's VAE of a name, on another thread."""
+        checkpoints = self._checkpoints
+        return partial(find_vae, models=checkpoints.models, others=checkpoints.folders)
 
     def _checkpoint_named(self, stated: str) -> Path | None:
         """Return the checkpoint that another tool's name means: the chosen one, or the only one."""

@@ -22,7 +22,8 @@ class PictureSettings(msgspec.Struct, frozen=True):
     """A request to fill the form with; without a checkpoint the chosen one is kept.
 
     `remarks` are sentences on what could not be taken over. `model` and `model_of_pass` are names
-    of checkpoints that another tool states, for the picture and for its second pass.
+    of checkpoints that another tool states, for the picture and for its second pass, `vae` that of
+    a VAE, whose file is `vae_file`, empty if there is none.
     `tells_reading` is true if the request tells how its checkpoint is read, with all its parts.
     """
 
@@ -30,18 +31,31 @@ class PictureSettings(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
     model: str = ""
     model_of_pass: str = ""
+    vae: str = ""
+    vae_file: str = ""
     tells_reading: bool = False
 
     def with_models(self, find: Callable[[str], Path | None]) -> "PictureSettings":
-        """Return them with the checkpoints that `find` returns for names, without their remarks."""
+        """Return them with the checkpoints that `find` returns for names, without their remarks.
+
+        The VAE is taken with the picture's own model alone: another one may have other latents.
+        """
         # Here, as the window starts sooner without the readers of a dozen tools.
-        from engine.metadata.readers.imported import drawn_again_with, made_with_checkpoint
+        from engine.metadata.readers.imported import (
+            drawn_again_with,
+            made_with_checkpoint,
+            made_with_vae,
+        )
 
         request, done = self.request, set[str]()
         model, again = find(self.model), find(self.model_of_pass)
         if model is not None and request.checkpoint is None:
             request = msgspec.structs.replace(request, checkpoint=str(model))
             done.add(made_with_checkpoint(self.model))
+        if self.vae_file and request.checkpoint is not None:
+            parts = msgspec.structs.replace(request.components, vae=self.vae_file)
+            request = msgspec.structs.replace(request, components=parts)
+            done.add(made_with_vae(self.vae))
         if again is not None and request.second_passes:
             first, *others = request.second_passes
             passed = msgspec.structs.replace(first, checkpoint=str(again))
@@ -49,6 +63,11 @@ class PictureSettings(msgspec.Struct, frozen=True):
             done.add(drawn_again_with(self.model_of_pass))
         remarks = tuple(remark for remark in self.remarks if remark not in done)
         return msgspec.structs.replace(self, request=request, remarks=remarks)
+
+    def with_vae(self, find: Callable[[str], Path | None]) -> "PictureSettings":
+        """Return them with the file that `find` returns for the VAE, if they name one."""
+        found = find(self.vae) if self.vae else None
+        return self if found is None else msgspec.structs.replace(self, vae_file=str(found))
 
 
 def read_settings(
@@ -81,8 +100,8 @@ def read_settings(
     # Of a model that is not there a record tells nothing about the chosen one.
     tells_reading = imported.record is not None and request.checkpoint is not None
     request = _shortened(request, remarks)
-    models = imported.model, imported.model_of_pass
-    return PictureSettings(request, tuple(remarks), *models, tells_reading)
+    models = imported.model, imported.model_of_pass, imported.vae
+    return PictureSettings(request, tuple(remarks), *models, tells_reading=tells_reading)
 
 
 def tells_settings(text: str) -> bool:
@@ -101,7 +120,8 @@ def settings_in_text(text: str) -> PictureSettings | None:
         return None
     remarks = list(imported.warnings)
     request = _shortened(imported.request, remarks)
-    return PictureSettings(request, tuple(remarks), imported.model, imported.model_of_pass)
+    models = imported.model, imported.model_of_pass, imported.vae
+    return PictureSettings(request, tuple(remarks), *models)
 
 
 def _shortened(request: GenerateRequest, remarks: list[str]) -> GenerateRequest:

@@ -100,6 +100,11 @@ class CheckpointStore(QObject):
         opened = (e for e in self._opened if e.path == self.chosen or e.path not in self._gone)
         return (*self._listed, *opened)
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The user's folders of models beside the folder of models."""
+        return tuple(map(Path, self._folders()))
+
     def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
         """Return the engine's last answer on a checkpoint; None before there is one."""
         return self._answers.get(path)
@@ -123,7 +128,7 @@ class CheckpointStore(QObject):
     def refresh(self) -> None:
         """Read the models folder and look for opened checkpoints again, on another thread."""
         models, starter = self.models, self.starter
-        others = tuple(map(Path, self._folders()))
+        others = self.folders
         elsewhere = {self.chosen, *self.opened}
 
         def find() -> _Found:

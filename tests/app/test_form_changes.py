@@ -273,3 +273,23 @@ def test_models_that_another_tool_names_are_those_of_the_users_folder(
     staged.wait(lambda: "d.png" in session.notices.notices[-1].message)
     assert form.checkpoint == models / "b/twice.safetensors"
     assert not session.notices.notices[-1].details
+
+
+def test_the_vae_that_another_tool_names_comes_with_its_model(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, models, form = staged.session, staged.paths.models, staged.session.generation
+    (models / "vae").mkdir(parents=True, exist_ok=True)
+    for name in ("dream.safetensors", "vae/taesdxl_decoder.pth"):
+        (models / name).write_bytes(b"weights")
+    session.checkpoints.refresh()
+    staged.wait(lambda: len(session.checkpoints.entries) == 2)
+    names = "Model: dream, VAE: taesdxl, Version: v1.10.1"
+    session.changes.use_settings(drawn_with(tmp_path / "b.png", names))
+    staged.wait(lambda: form.checkpoint == models / "dream.safetensors")
+    assert form.components.vae == str(models / "vae/taesdxl_decoder.pth")
+    assert not session.notices.notices[-1].details
+    form.components = ComponentFiles()
+    session.changes.use_text(f"a boat\nSteps: 7, Sampler: Euler, Seed: 1, {names}")
+    staged.wait(lambda: form.prompt == "a boat")
+    assert form.components.vae == str(models / "vae/taesdxl_decoder.pth")

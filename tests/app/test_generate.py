@@ -240,6 +240,21 @@ def test_from_chooses_the_model_of_a_second_pass(tmp_path: Path) -> None:
     assert not [warning for warning in found.warnings if "choose it" in warning]
 
 
+def test_from_chooses_the_vae_with_the_model_that_another_tool_names(tmp_path: Path) -> None:
+    models = find_paths().models
+    (models / "vae").mkdir(parents=True)
+    (models / "mix.safetensors").touch()
+    (models / "vae" / "soft.pt").touch()
+    line = "Steps: 2, Sampler: Euler a, Seed: 9, Size: 64x128, Model: mix, VAE: soft.pt"
+    other = tmp_path / "other.jpg"
+    other.write_bytes(jpeg((0xE1, b"Exif\0\0" + user_comment(f"a house\n{line}"))))
+    source = read_request(other)
+    found = with_stated_models(source, first=True)
+    assert found.request.components.vae == str(models / "vae" / "soft.pt")
+    assert found.warnings == ()
+    assert with_stated_models(source, first=False) == source
+
+
 def test_from_takes_pictures_of_other_tools(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -379,8 +379,11 @@ def test_only_methods_that_work_with_the_model_are_offered(
     assert card(desk).more.head.summary == ""
     pick(folded.sampler.box, method_name(euler))
     assert passes(desk) == (SecondPass(sampler=euler),)
-    other = msgspec.structs.replace(few, samplers=(SamplerName.HEUN,), schedules=None)
-    monkeypatch.setattr(desk.session.checkpoints, "features", lambda path: other)
+
+    def of_another(path: str) -> Features:
+        return msgspec.structs.replace(few, samplers=(SamplerName.HEUN,), schedules=None)
+
+    monkeypatch.setattr(desk.session.checkpoints, "features", of_another)
     change(desk, checkpoint="/models/other.safetensors")
     # One that is sent is shown.
     assert methods(folded.sampler.box) == [*map(method_name, (euler, SamplerName.HEUN))]

@@ -33,6 +33,11 @@ class ImportedRequest:
         """The name of the checkpoint of the second pass; empty if none is told."""
         return self._named(_DRAWN_AGAIN_WITH)
 
+    @property
+    def vae(self) -> str:
+        """The name of the VAE that decoded the picture; empty if none is told."""
+        return self._named(_DECODED_WITH)
+
     def _named(self, warning: re.Pattern[str]) -> str:
         told = map(warning.fullmatch, self.warnings)
         return next((match[1] for match in told if match), "")
@@ -42,6 +47,7 @@ _MADE_WITH = re.compile(r'It was made with the model "(.*)"; choose it to match\
 _DRAWN_AGAIN_WITH = re.compile(
     r'Its second pass was drawn with the model "(.*)"; choose it to match\.'
 )
+_DECODED_WITH = re.compile(r'It was made with the VAE "(.*)"; choose it to match\.')
 _SHOWN, _LOOKED_AT = 80, 500
 
 
