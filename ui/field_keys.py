@@ -33,13 +33,14 @@ class FieldKeys(QObject):
         application.focusChanged.connect(self._on_focus)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
-        """Have a field claim no key that edits a whole line, and each that types a sign."""
+        """Have a field claim no key that edits a whole line or is bound on it; each that types."""
         if event.type() is not QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
         if is_further_sign(event):
             event.accept()
             return True
         is_ours = isinstance(watched, _OF_ONE_LINE) and any(event.matches(key) for key in _KEYS)
+        is_ours = is_ours or _is_bound(watched, QKeySequence(event.keyCombination()))
         if is_ours:
             event.ignore()
         return is_ours
@@ -49,3 +50,9 @@ class FieldKeys(QObject):
             before.removeEventFilter(self)
         if isinstance(now, _FIELDS):
             now.installEventFilter(self)
+
+
+def _is_bound(field: QObject, key: QKeySequence) -> bool:
+    """Return True for a key that does something of ours in this field."""
+    bound = field.actions() if isinstance(field, QWidget) else []
+    return any(key in action.shortcuts() for action in bound)

@@ -26,6 +26,7 @@ from ui.drops import Drops
 from ui.field_keys import FieldKeys
 from ui.files.chooser import FileChooser
 from ui.files.kinds import MODEL_PATTERNS, PICTURE_PATTERNS
+from ui.keys import keys
 from ui.menus import MenuBar
 from ui.message_overlay import MessageOverlay
 from ui.panels.notice_panel import NoticePanel
@@ -132,6 +133,8 @@ class MainWindow(QMainWindow):
         on(ActionName.DEVICES, self.windows.show_devices)
         on(ActionName.DOWNLOADS, self.windows.show_downloads)
         on(ActionName.UPDATES, self._check_for_updates)
+        for part in (self.create_page, self.dock):
+            part.addActions([actions[ActionName.OLDER_PROMPT], actions[ActionName.NEWER_PROMPT]])
         on(ActionName.SHORTCUTS, self._show_shortcuts)
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)
@@ -223,7 +226,7 @@ class MainWindow(QMainWindow):
         now = self.session.settings.now
         self._theme.use_look(now.look)
         self._theme.reduce_motion(now.reduce_motion)
-        self.actions_by_name.use_keys(now.shortcuts)
+        keys().use(now.shortcuts)
 
     def _show_shortcuts(self) -> None:
         # Here, as the window starts sooner without the page's code.

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from ui.actions import PAINTING, REUSING, STEERING, ActionName, Actions
+from ui.keys import keys
 from ui.mac_menus import WindowMenu, edit_entries
 
 _PICTURES = (
@@ -86,7 +87,7 @@ class MenuBar(QMenuBar):
             self.files.insertAction(self.files.actions()[-1], self.windows.close_window)
             self.addMenu(self.windows)
         self.help = self._add(self.tr("&Help"), (ActionName.SHORTCUTS, ActionName.UPDATES))
-        actions.leave_to_menus([menu.title() for menu in self.findChildren(QMenu)])
+        keys().leave_to_menus([menu.title() for menu in self.findChildren(QMenu)])
 
     def _add(self, title: str, names: tuple[ActionName | None, ...]) -> QMenu:
         menu = self.addMenu(title)

@@ -15,7 +15,8 @@ from tests.monkey.disorder import Disorder
 from tests.monkey.materials import PASTED, WORDS
 from tests.monkey.records import Action, Record
 from tests.ui.real_window.person import ROOT, Point, RealWindow
-from ui.actions import ActionName, usual_keys
+from ui.action_names import ActionName
+from ui.action_table import usual_keys
 from ui.key_texts import portable
 
 # The window is never so large, so that the basket beside it stays visible.
@@ -32,6 +33,7 @@ _BETWEEN_LETTERS_MS = 40
 _X_NAMES = {
     "Esc": "Escape", "Del": "Delete", "+": "plus", "-": "minus", "[": "bracketleft",
     "]": "bracketright", ",": "comma", "/": "slash", "=": "equal", "Backspace": "BackSpace",
+    "PgUp": "Prior", "PgDown": "Next", "Space": "space",
 }  # fmt: skip
 
 

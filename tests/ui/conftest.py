@@ -14,6 +14,7 @@ from tests.app.fake_engine import Plan
 from tests.app.known_hardware import write_verdicts
 from tests.app.sessions import Staged
 from tests.app.supervised import PATIENCE_MS, QUICK, fake_command
+from ui.keys import keys
 from ui.main_window import MainWindow
 from ui.theme.colours import DARK, palette
 from ui.theme.theme import Theme
@@ -64,6 +65,14 @@ class MakeDesk(Protocol):
     """Makes a desk on a fake engine that follows a plan, or on the real one."""
 
     def __call__(self, plan: Plan = ..., *, real: bool = ...) -> Desk: ...
+
+
+@pytest.fixture(autouse=True)
+def _usual_keys() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Leave no keys that a test chose: the application has one set of them."""
+    yield
+    if keys.cache_info().currsize:
+        keys().use({})
 
 
 @pytest.fixture(scope="session")

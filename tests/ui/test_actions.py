@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from tests.app.fake_engine import Plan
 from tests.ended import delete_after_test
 from tests.ui.conftest import Desk, MakeDesk
-from ui.actions import PAINTING, ActionName, Actions, meet, usual_keys
+from ui.action_table import SHARED, entry_of, meet, text_of, usual_keys
+from ui.actions import PAINTING, ActionName, Actions
 from ui.key_texts import portable
+from ui.keys import keys
 from ui.menus import MenuBar
 from ui.places import Place
 
@@ -24,25 +26,26 @@ OF_MACOS = (
 )  # fmt: skip
 
 
-def shared_keys(actions: Actions) -> list[tuple[ActionName, ActionName]]:
+def shared_keys() -> list[tuple[ActionName, ActionName]]:
     """Return the pairs of actions that one key triggers in one place."""
-    keys = {name: {portable(key) for key in actions[name].shortcuts()} for name in ActionName}
-    assert not any("" in found for found in keys.values())
+    found = {name: {portable(key) for key in keys().of(name)} for name in ActionName}
+    assert not any("" in of_one for of_one in found.values())
     pairs = combinations(ActionName, 2)
     return [
-        (name, other) for name, other in pairs if keys[name] & keys[other] and meet(name, other)
+        (name, other) for name, other in pairs if found[name] & found[other] and meet(name, other)
     ]
 
 
 def test_every_action_has_a_key_of_its_own(desk: Desk) -> None:
-    actions = desk.window.actions_by_name
-    assert all(actions[name].shortcuts() for name in ActionName)
-    assert shared_keys(actions) == []
+    assert all(keys().of(name) for name in ActionName)
+    assert shared_keys() == []
+    for name in SHARED:
+        assert desk.window.actions_by_name[name].shortcuts() == list(keys().of(name))
 
 
-def test_every_action_has_a_name_of_its_own(desk: Desk) -> None:
-    names = [action.text() for action in desk.window.actions_by_name.all()]
-    assert all(names)
+def test_every_action_has_a_name_of_its_own_where_it_works() -> None:
+    names = [(entry_of(name).scope, text_of(name)) for name in ActionName]
+    assert all(text for _, text in names)
     assert len(set(names)) == len(names)
 
 
@@ -85,24 +88,24 @@ def test_a_key_that_is_held_does_one_deed_and_no_thirty(desk: Desk) -> None:
 
 def test_no_action_has_a_key_that_macos_takes_for_itself() -> None:
     taken = {portable(QKeySequence(key)) for key in OF_MACOS}
-    keys = {name: {*map(portable, usual_keys(name, "darwin"))} for name in ActionName}
-    assert {name for name in ActionName if keys[name] & taken} == {ActionName.QUIT}
+    usual = {name: {*map(portable, usual_keys(name, "darwin"))} for name in ActionName}
+    assert {name for name in ActionName if usual[name] & taken} == {ActionName.QUIT}
 
 
 def test_no_two_actions_have_the_same_key_on_a_mac() -> None:
-    keys = {name: {*map(portable, usual_keys(name, "darwin"))} for name in ActionName}
-    assert all(keys.values())
+    usual = {name: {*map(portable, usual_keys(name, "darwin"))} for name in ActionName}
+    assert all(usual.values())
     assert not [
         (name, other)
         for name, other in combinations(ActionName, 2)
-        if keys[name] & keys[other] and meet(name, other)
+        if usual[name] & usual[other] and meet(name, other)
     ]
 
 
 def test_settings_and_quit_alone_go_into_the_menu_of_the_application(desk: Desk) -> None:
     actions = desk.window.actions_by_name
     none = QAction.MenuRole.NoRole
-    roles = {name: actions[name].menuRole() for name in ActionName}
+    roles = {name: actions[name].menuRole() for name in SHARED}
     assert {name: role for name, role in roles.items() if role is not none} == {
         ActionName.SETTINGS: QAction.MenuRole.PreferencesRole,
         ActionName.QUIT: QAction.MenuRole.QuitRole,

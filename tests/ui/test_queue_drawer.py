@@ -157,10 +157,10 @@ def test_the_job_that_follows_a_removed_one_is_selected(desk: Desk, drawer: Queu
 
 def test_a_job_is_edited_and_copied(desk: Desk, drawer: QueueDrawer) -> None:
     select(drawer, 1)
-    QTest.mouseClick(drawer.buttons["copy"], LEFT)
+    QTest.mouseClick(drawer.buttons[ActionName.DUPLICATE_JOB], LEFT)
     desk.wait(lambda: titles(drawer) == ("one", "two", "two", "three"))
     select(drawer, 0)
-    QTest.mouseClick(drawer.buttons["create"], LEFT)
+    QTest.mouseClick(drawer.buttons[ActionName.EDIT_JOB], LEFT)
     assert desk.window.form.prompt.toPlainText() == "one"
     desk.wait(lambda: titles(drawer) == ("two", "two", "three"))
 

@@ -1,12 +1,13 @@
 """The list of the user's embeddings: search, pictures, and what each file is for."""
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
+from ui.action_names import ActionName
 from ui.delegates.lora_delegate import LoraDelegate
 from ui.item_models.embedding_item_model import EmbeddingItemModel
+from ui.keys import bind_key
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
@@ -16,7 +17,6 @@ from ui.widgets.line_field import MOST_SEARCHED, LineField
 from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
-_ON_LIST = Qt.ShortcutContext.WidgetShortcut
 
 
 class EmbeddingDialog(QDialog):
@@ -42,7 +42,7 @@ class EmbeddingDialog(QDialog):
         self.search.textChanged.connect(self.model.search)
         self.search.returnPressed.connect(self.toggle)
         self.list.activated.connect(lambda: self.toggle())
-        QShortcut(QKeySequence(Qt.Key.Key_Space), self.list, self.toggle, context=_ON_LIST)
+        bind_key(self.list, ActionName.USE_CARD, self.toggle)
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.model.modelAboutToBeReset.connect(self._keep_current)
         self.model.modelReset.connect(self._on_reset)

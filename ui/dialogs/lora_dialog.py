@@ -1,7 +1,6 @@
 """The list of the user's LoRA files: search, pictures, and what each file is for."""
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -13,9 +12,11 @@ from PySide6.QtWidgets import (
 from app.notices.kinds import account
 from app.session import Session
 from engine.api.lora_files import LoraInfo
+from ui.action_names import ActionName
 from ui.delegates.lora_delegate import LoraDelegate
 from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.item_models.lora_item_model import LoraItemModel, LoraOrder
+from ui.keys import bind_key
 from ui.lora_labels import count_words
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
@@ -28,7 +29,6 @@ from ui.window_place import room_for
 
 _SIZE = QSize(800, 640)
 _SEARCH_WIDTH = 260
-_ON_LIST = Qt.ShortcutContext.WidgetShortcut
 
 
 class LoraDialog(QDialog):
@@ -136,7 +136,7 @@ class LoraDialog(QDialog):
         self.search.returnPressed.connect(self.toggle)
         self.order.activated.connect(self._on_order)
         self.list.activated.connect(self.toggle)
-        QShortcut(QKeySequence(Qt.Key.Key_Space), self.list, self.toggle, context=_ON_LIST)
+        bind_key(self.list, ActionName.USE_CARD, self.toggle)
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.model.modelAboutToBeReset.connect(self._keep_current)
         self.model.modelReset.connect(self._on_reset)

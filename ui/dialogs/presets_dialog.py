@@ -1,7 +1,6 @@
 """The list of presets: use, rename, reorder and remove them."""
 
 from PySide6.QtCore import QModelIndex, QSize, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -15,6 +14,8 @@ from PySide6.QtWidgets import (
 
 from app.form.presets import Preset
 from app.session import Session
+from ui.action_names import ActionName
+from ui.keys import bind_key, keys
 from ui.preset_labels import parts_words
 from ui.theme.metrics import L, M, S
 from ui.widgets.labels import buddy_label, plain_label
@@ -34,7 +35,7 @@ class PresetsDialog(QDialog):
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.list = QListWidget()
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
-        self.list.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.about = plain_label("", "caption", wrap=True)
         self.use = QPushButton(self.tr("Use"))
@@ -52,13 +53,16 @@ class PresetsDialog(QDialog):
         return presets[row] if 0 <= row < len(presets) else None
 
     def _lay_out(self) -> None:
-        help_words = self.tr("Drag a preset to its place, or move it with Alt+Up and Alt+Down.")
+        moving = (ActionName.PRESET_EARLIER, ActionName.PRESET_LATER)
+        up, down = map(keys().shown, moving)
+        help_words = self.tr("Drag a preset to its place, or move it with {up} and {down}.")
+        help_words = help_words.format(up=up, down=down)
         buttons = QHBoxLayout()
         buttons.setSpacing(S)
         for button, tip in (
             (self.use, "Enter"),
-            (self.rename, "F2"),
-            (self.remove, QKeySequence(Qt.Key.Key_Delete).toString()),
+            (self.rename, keys().shown(ActionName.RENAME_PRESET)),
+            (self.remove, keys().shown(ActionName.REMOVE_PRESET)),
         ):
             button.setToolTip(tip)
             button.setAutoDefault(False)
@@ -90,13 +94,13 @@ class PresetsDialog(QDialog):
         self.rename.clicked.connect(self._rename)
         self.remove.clicked.connect(self._remove)
         self.close_button.clicked.connect(self.accept)
-        on_list = Qt.ShortcutContext.WidgetShortcut
-        for keys, act in (
-            ("Del", self._remove),
-            ("Alt+Up", lambda: self._move(-1)),
-            ("Alt+Down", lambda: self._move(1)),
+        for name, act in (
+            (ActionName.RENAME_PRESET, self._rename),
+            (ActionName.REMOVE_PRESET, self._remove),
+            (ActionName.PRESET_EARLIER, lambda: self._move(-1)),
+            (ActionName.PRESET_LATER, lambda: self._move(1)),
         ):
-            QShortcut(QKeySequence(keys), self.list, act, context=on_list)
+            bind_key(self.list, name, act)
 
     def _use(self, *_: object) -> None:
         preset = self.current()

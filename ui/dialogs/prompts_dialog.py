@@ -1,7 +1,7 @@
 """The list of earlier prompts: search, use and forget them."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
@@ -14,8 +14,10 @@ from PySide6.QtWidgets import (
 
 from app.form.prompt_history import WrittenPrompt
 from app.session import Session
+from ui.action_names import ActionName
 from ui.delegates.prompt_delegate import PromptDelegate
 from ui.item_models.prompt_item_model import PromptItemModel
+from ui.keys import bind_key, keys
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label
@@ -80,8 +82,8 @@ class PromptsDialog(QDialog):
         about = self.tr("They are kept on this computer only.")
         buttons = QHBoxLayout()
         buttons.setSpacing(S)
-        self.use.setToolTip("Enter")
-        self.forget.setToolTip(QKeySequence(Qt.Key.Key_Delete).toString())
+        self.use.setToolTip(keys().shown(ActionName.USE_EARLIER))
+        self.forget.setToolTip(keys().shown(ActionName.FORGET_EARLIER))
         for button in (self.use, self.forget, self.clear, self.close_button):
             button.setAutoDefault(False)
         buttons.addWidget(self.use)
@@ -111,9 +113,8 @@ class PromptsDialog(QDialog):
         self.forget.clicked.connect(self._forget)
         self.clear.clicked.connect(self._commands.clear)
         self.close_button.clicked.connect(self.accept)
-        on_list = Qt.ShortcutContext.WidgetShortcut
-        for keys, act in (("Return", self._use), ("Enter", self._use), ("Del", self._forget)):
-            QShortcut(QKeySequence(keys), self.list, act, context=on_list)
+        bind_key(self.list, ActionName.USE_EARLIER, self._use)
+        bind_key(self.list, ActionName.FORGET_EARLIER, self._forget)
         self._row = 0
 
     def _use(self, *_: object) -> None:

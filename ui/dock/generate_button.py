@@ -6,6 +6,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QR
 from app.form.picture_time import TIMED
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.keys import keys
 from ui.labels import duration
 from ui.theme.metrics import GENERATE_LEAST, GENERATE_WIDEST, XS, M
 from ui.theme.theme import Theme
@@ -34,7 +35,7 @@ class GenerateButton(FilledButton):
         ):
             signal.connect(self._refresh)
         session.generation.changed.connect(self._on_form)
-        actions.keys_changed.connect(self._refresh)
+        keys().changed.connect(self._refresh)
         self._show_direction()
         self._refresh()
 

@@ -1,30 +1,24 @@
-"""The actions on selected jobs of the queue: their words, icons, keys, and the states they fit."""
+"""The actions on selected jobs of the queue: their icons, and the states they fit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QKeySequence
-
 from app.commands.queue import QueueCommands
 from app.queue.jobs import Job, JobState
-
-translate = QCoreApplication.translate
+from ui.action_names import ActionName
 
 _WAITING = frozenset({JobState.WAITING})
 _FAILED = frozenset({JobState.FAILED})
 _ANY = frozenset(JobState)
-_OF_MADE = frozenset({"copy", "create"})
+_OF_MADE = frozenset({ActionName.DUPLICATE_JOB, ActionName.EDIT_JOB})
 
 
 @dataclass(frozen=True, slots=True)
 class QueueAction:
     """An action on those of the selected jobs that are in one of its states."""
 
-    # Also that of its icon.
-    name: str
-    text: str
-    key: QKeySequence
+    name: ActionName
+    icon: str
     states: frozenset[JobState]
     act: Callable[[Sequence[str]], object]
     # The action needs settings that the form has.
@@ -51,16 +45,16 @@ def queue_actions(commands: QueueCommands) -> tuple[QueueAction, ...]:
     def edit(jobs: Sequence[str]) -> None:
         commands.edit(jobs[0])
 
+    name = ActionName
     table = (
-        ("front", translate("queue", "Make it next"), "Alt+Home", _WAITING, commands.to_front),
-        ("up", translate("queue", "Make it earlier"), "Alt+Up", _WAITING, up),
-        ("down", translate("queue", "Make it later"), "Alt+Down", _WAITING, down),
-        ("copy", translate("queue", "Duplicate"), "D", _ANY, commands.duplicate),
-        ("create", translate("queue", "Edit in the form"), "E", _ANY, edit),
-        ("restore", translate("queue", "Try again"), "R", _FAILED, commands.retry),
-        ("trash", translate("queue", "Remove"), "Del", _ANY, commands.remove),
+        (name.MAKE_NEXT, "front", _WAITING, commands.to_front),
+        (name.MAKE_EARLIER, "up", _WAITING, up),
+        (name.MAKE_LATER, "down", _WAITING, down),
+        (name.DUPLICATE_JOB, "copy", _ANY, commands.duplicate),
+        (name.EDIT_JOB, "create", _ANY, edit),
+        (name.RETRY_JOB, "restore", _FAILED, commands.retry),
+        (name.REMOVE_JOB, "trash", _ANY, commands.remove),
     )
     return tuple(
-        QueueAction(name, text, QKeySequence(key), states, act, name in _OF_MADE)
-        for name, text, key, states, act in table
+        QueueAction(name, icon, states, act, name in _OF_MADE) for name, icon, states, act in table
     )

@@ -8,10 +8,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app.queue.jobs import Job, JobState
 from app.session import Session
+from ui.action_table import text_of
 from ui.actions import ActionName, Actions
 from ui.dock.queue_actions import QueueAction
 from ui.dock.queue_list import QueueList
+from ui.escape_key import is_escape_wanted
 from ui.item_models.queue_item_model import QueueItemModel
+from ui.keys import keys
 from ui.labels import duration
 from ui.queue_changes import on_queue_changes
 from ui.theme.metrics import QUEUE_WIDTH, XS, M, S
@@ -55,7 +58,8 @@ class QueueDrawer(QFrame):
         self.clear_finished = QPushButton(self.tr("Clear finished"))
         self.smaller = QPushButton()
         self.buttons = {
-            action.name: IconButton(theme, action.name, action.text) for action in self._actions
+            action.name: IconButton(theme, action.icon, text_of(action.name))
+            for action in self._actions
         }
         self.dismiss = IconButton(theme, "close", self.tr("Close the queue"))
         self._lay_out()
@@ -78,11 +82,9 @@ class QueueDrawer(QFrame):
 
     def event(self, event: QEvent) -> bool:
         """Take Esc before the window's action that cancels a picture."""
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
-            if event.key() == Qt.Key.Key_Escape and plain:
-                event.accept()
-                return True
+        if is_escape_wanted(event):
+            event.accept()
+            return True
         return super().event(event)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
@@ -140,7 +142,7 @@ class QueueDrawer(QFrame):
     def _connect(self) -> None:
         for action in self._actions:
             button = self.buttons[action.name]
-            button.set_name(action.text, action.key.toString(action.key.SequenceFormat.NativeText))
+            button.set_name(text_of(action.name), keys().shown(action.name))
             button.clicked.connect(partial(self.list.act, action))
         commands = self._commands
         self.pause.clicked.connect(lambda: commands.pause(paused=not self._session.queue.paused))

@@ -5,14 +5,13 @@ from functools import partial
 from itertools import chain
 
 from PySide6.QtCore import (
-    QEvent,
     QItemSelectionModel,
     QModelIndex,
     QPoint,
     QSignalBlocker,
     Qt,
 )
-from PySide6.QtGui import QCursor, QDrag, QDropEvent, QKeyEvent, QKeySequence
+from PySide6.QtGui import QCursor, QDrag, QDropEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu
 
 from app.commands.queue import QueueCommands
@@ -22,6 +21,7 @@ from ui.delegates.queue_delegate import QueueDelegate
 from ui.device_labels import device_name
 from ui.dock.queue_actions import QueueAction, queue_actions
 from ui.item_models.queue_item_model import QueueItemModel
+from ui.keys import bind_key
 from ui.labels import size_label
 from ui.theme.theme import Theme
 
@@ -36,6 +36,11 @@ class QueueList(QListView):
         super().__init__()
         self._jobs, self._commands = jobs, commands
         self.queue_actions = queue_actions(commands)
+        # What their keys do, and entries of the menu.
+        self.deeds = {
+            action.name: bind_key(self, action.name, partial(self.act, action))
+            for action in self.queue_actions
+        }
         self.setAccessibleName(self.tr("Pictures in the queue"))
         self.setModel(jobs)
         # The row of the current job before the model takes another order; -1 for none.
@@ -74,24 +79,6 @@ class QueueList(QListView):
         jobs = [job.id for job in self.selected if action.suits(job)]
         if jobs:
             action.act(jobs)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Run the action of a key; Qt moves the current row with the others."""
-        pressed = QKeySequence(event.keyCombination())
-        for action in self.queue_actions:
-            if pressed == action.key:
-                self.act(action)
-                return
-        super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        """Take the list's keys before the window's actions that have the same."""
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            pressed = QKeySequence(event.keyCombination())
-            if any(pressed == action.key for action in self.queue_actions):
-                event.accept()
-                return True
-        return super().event(event)
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 (Qt's name)
         """Do nothing: Qt would read every job for each letter, and hardly anybody types them."""
@@ -166,9 +153,7 @@ class QueueList(QListView):
         jobs = self.selected
         for action in self.queue_actions:
             if action.fits(jobs):
-                shown = menu.addAction(action.text)
-                shown.setShortcut(action.key)
-                shown.triggered.connect(partial(self.act, action))
+                menu.addAction(self.deeds[action.name])
         smaller = self.smaller_words(jobs)
         if smaller:
             menu.addAction(smaller).triggered.connect(self.retry_smaller)

@@ -3,18 +3,20 @@
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.form.other_formats import is_of_other_format
 from app.library.folder_entries import FolderEntry, fits
 from app.library.picture_files import is_picture
 from app.paths import exists, is_folder
+from ui.action_names import ActionName
 from ui.delegates.file_delegate import PictureFileDelegate, RowFileDelegate
 from ui.files.item_model import FolderItemModel, about
 from ui.files.kinds import FileKind, FileQuestion
 from ui.files.places import PlacesList
+from ui.keys import bind_key
 from ui.picture_facts import seen
 from ui.theme.metrics import CONTROL_HEIGHT, M, S
 from ui.theme.theme import Theme
@@ -27,7 +29,6 @@ from ui.window_place import room_for
 
 _SIZE = QSize(920, 620)
 _SEARCH_WIDTH = 200
-_ON_LIST = Qt.ShortcutContext.WidgetShortcut
 # The longest name on a button or a box, in characters.
 _MOST_ON_BUTTON = 30
 
@@ -214,12 +215,14 @@ class FileDialog(QDialog):
         self.make.clicked.connect(self.make_folder)
         self.cancel.clicked.connect(self.reject)
         self.choose.clicked.connect(self.take)
-        for keys, act in (("Alt+Up", self.go_up), ("Alt+Left", self.go_back)):
-            QShortcut(QKeySequence(keys), self, act)
-        QShortcut(QKeySequence(Qt.Key.Key_Backspace), self.list, self.go_up, context=_ON_LIST)
-        QShortcut(QKeySequence(Qt.Key.Key_F5), self, self._list_anew)
-        QShortcut(QKeySequence("Ctrl+L"), self, self._edit_path)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+        for name, act in (
+            (ActionName.FOLDER_ABOVE, self.go_up),
+            (ActionName.FOLDER_BEFORE, self.go_back),
+            (ActionName.LIST_AGAIN, self._list_anew),
+            (ActionName.EDIT_PATH, self._edit_path),
+            (ActionName.FIND, self.search.setFocus),
+        ):
+            bind_key(self, name, act)
 
     def _show(self, folder: Path, wanted: str = "") -> None:
         """Show a folder; the entry whose path is `wanted` is chosen in it."""

@@ -25,11 +25,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView
 
+from ui.action_names import ActionName
 from ui.gallery.grid_layout import HEADING, INSET, MARGIN, GridLayout
 from ui.gallery.grid_model import GridModel
 from ui.gallery.grid_moves import MOVING_KEYS, moved
 from ui.gallery.tile_painter import TilePainter, TileState
 from ui.item_models.dragged_pictures import drag_out
+from ui.keys import bind_key
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.quiet_bar import QuietBar
@@ -49,7 +51,7 @@ class GridView(QListView):
     takes no time for a hundred thousand tiles and has headings.
     """
 
-    # The user wants to see one picture: a double click, Enter or Space.
+    # The user wants to see one picture: a double click, or a key.
     opened = Signal()
     # Another size of tiles, by the wheel or keys.
     side_changed = Signal(int)
@@ -81,6 +83,7 @@ class GridView(QListView):
         self.setAccessibleName(self.tr("Pictures"))
         model.modelReset.connect(self.lay_out)
         self.doubleClicked.connect(self.opened)
+        bind_key(self, ActionName.SHOW_LARGE, self.opened.emit)
         theme.changed.connect(self.viewport().update)
 
     @property
@@ -244,11 +247,8 @@ class GridView(QListView):
             self.updateGeometries()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Open the current picture by Enter and Space, choose none by Esc; others move."""
-        opens = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-        if opens and not event.modifiers() & ~_KEYPAD:
-            self.opened.emit()
-        elif event.key() == Qt.Key.Key_Escape:
+        """Choose none by Esc; others move."""
+        if event.key() == Qt.Key.Key_Escape:
             self.clearSelection()
         else:
             super().keyPressEvent(event)

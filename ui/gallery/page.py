@@ -5,7 +5,7 @@ from functools import cached_property
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.commands.gallery import GalleryCommands
@@ -13,6 +13,7 @@ from app.gallery.habits import Habits
 from app.gallery.rows import GalleryRow, Trouble
 from app.session import Session
 from ui.actions import RATING, ActionName, Actions
+from ui.escape_key import is_escape_wanted
 from ui.gallery.browser import Browser
 from ui.gallery.chosen_facts import MOST_TOLD, chosen_facts
 from ui.gallery.compare import Comparison
@@ -24,7 +25,8 @@ from ui.gallery.labels import chosen_words, name_of, trouble_label
 from ui.gallery.picture_bar import COMPARED
 from ui.gallery.picture_loader import PictureLoader
 from ui.gallery.tile_store import TileStore
-from ui.gallery.viewer import Viewer, is_escape_wanted
+from ui.gallery.viewer import Viewer
+from ui.keys import bind_key
 from ui.picture_facts import Fact, PictureTexts, read_texts
 from ui.shared_keys import while_seen
 from ui.theme.theme import Theme
@@ -172,13 +174,6 @@ class GalleryPage(QWidget):
             return True
         return super().event(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Undo by the key that undoes everywhere; on the canvas it is that of strokes."""
-        if event.matches(QKeySequence.StandardKey.Undo):
-            self._actions[ActionName.UNDO_LATEST].trigger()
-        else:
-            super().keyPressEvent(event)
-
     def _lay_out(self) -> None:
         self._middle.addWidget(self.browser)
         middle = QVBoxLayout()
@@ -222,6 +217,8 @@ class GalleryPage(QWidget):
         ):
             actions[name].triggered.connect(act)
         self.addActions([actions[name] for name in _ON_PAGE])
+        # On the canvas the key that undoes everywhere is that of strokes.
+        bind_key(self, ActionName.UNDO_IN_GALLERY, actions[ActionName.UNDO_LATEST].trigger)
         for name in (ActionName.LARGER_TILES, ActionName.SMALLER_TILES):
             grid.addAction(actions[name])
         grid.addAction(actions[ActionName.TRASH])

@@ -1,14 +1,18 @@
 """One picture as large as it fits, and the way to those before and after it."""
 
-from PySide6.QtCore import QEvent, QKeyCombination, QSize, Qt, Signal
+from functools import partial
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gallery.rows import GalleryRow, Trouble
-from ui.actions import Actions
+from ui.actions import ActionName, Actions
+from ui.escape_key import is_escape_wanted
 from ui.gallery.labels import marks_words, name_of, position_label, spoken, trouble_label
 from ui.gallery.picture_loader import LoadedPicture, PictureLoader
 from ui.item_models.dragged_pictures import drag_out, files_as_data
+from ui.keys import bind_key, keys
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -18,16 +22,8 @@ from ui.widgets.stack import Stack
 from ui.widgets.zoom_bar import ZoomBar
 from ui.widgets.zoom_view import ZoomView
 
-_STEPS = {
-    Qt.Key.Key_Left: -1,
-    Qt.Key.Key_Right: 1,
-    Qt.Key.Key_Up: -1,
-    Qt.Key.Key_Down: 1,
-    Qt.Key.Key_PageUp: -1,
-    Qt.Key.Key_PageDown: 1,
-    Qt.Key.Key_Backspace: -1,
-}
-_CLOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Escape)
+_TURNED = {ActionName.PICTURE_BEFORE: -1, ActionName.PICTURE_AFTER: 1}
+_JUMPED = {ActionName.FIRST_PICTURE: -1, ActionName.LAST_PICTURE: 1}
 
 
 class Viewer(QWidget):
@@ -55,9 +51,9 @@ class Viewer(QWidget):
         self.back = IconButton(theme, "back", self.tr("Back to all pictures"))
         self.back.set_name(self.tr("Back to all pictures"), self.tr("Esc"))
         self.previous = IconButton(theme, "previous", self.tr("Picture before"))
-        self.previous.set_name(self.tr("Picture before"), self.tr("Left"))
+        self.previous.set_name(self.tr("Picture before"), keys().shown(ActionName.PICTURE_BEFORE))
         self.next = IconButton(theme, "next", self.tr("Picture after"))
-        self.next.set_name(self.tr("Picture after"), self.tr("Right"))
+        self.next.set_name(self.tr("Picture after"), keys().shown(ActionName.PICTURE_AFTER))
         self.name = ElidedLabel()
         self.position = plain_label("", "caption")
         self.marks = plain_label("", "caption")
@@ -66,6 +62,11 @@ class Viewer(QWidget):
         self.back.clicked.connect(self.closed)
         self.previous.clicked.connect(lambda: self.stepped.emit(-1))
         self.next.clicked.connect(lambda: self.stepped.emit(1))
+        bind_key(self, ActionName.ALL_PICTURES, self.closed.emit)
+        for name, way in _TURNED.items():
+            bind_key(self, name, partial(self.stepped.emit, way))
+        for name, way in _JUMPED.items():
+            bind_key(self, name, partial(self.jumped.emit, way))
 
     def show_row(self, row: GalleryRow, number: int, count: int) -> None:
         """Show a picture, which is the one of this number, from 0, of so many."""
@@ -110,15 +111,9 @@ class Viewer(QWidget):
         put_in_corner(self.zoom, self.view.rect(), M)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Go on, go back to the grid, or zoom."""
-        key = Qt.Key(event.key())
-        if key in _CLOSING:
+        """Go back to the grid by Esc, which leads back everywhere."""
+        if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
-        elif key in _STEPS:
-            is_turned = self.isRightToLeft() and key in (Qt.Key.Key_Left, Qt.Key.Key_Right)
-            self.stepped.emit(-_STEPS[key] if is_turned else _STEPS[key])
-        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
-            self.jumped.emit(-1 if key == Qt.Key.Key_Home else 1)
         else:
             super().keyPressEvent(event)
 
@@ -143,6 +138,8 @@ class Viewer(QWidget):
             # Still the window's, which gives it its look.
             self.setParent(home.window(), Qt.WindowType.Window)
             self.showFullScreen()
+            # Keys go to the window in front only.
+            self.activateWindow()
             self.view.setFocus()
 
     def leave_full_screen(self) -> None:
@@ -154,10 +151,3 @@ class Viewer(QWidget):
             home.addWidget(self)
             home.setCurrentWidget(self)
             self.view.setFocus()
-
-
-def is_escape_wanted(event: QEvent) -> bool:
-    """Return True for a question whether a widget takes the key Esc before a shortcut does."""
-    if event.type() is not QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
-        return False
-    return event.keyCombination() == QKeyCombination(Qt.Key.Key_Escape)

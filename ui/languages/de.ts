@@ -24,8 +24,20 @@
    <translation>5 Sterne</translation>
   </message>
   <message>
+   <source>A little less weight</source>
+   <translation>Etwas weniger Gewicht</translation>
+  </message>
+  <message>
+   <source>A little more weight</source>
+   <translation>Etwas mehr Gewicht</translation>
+  </message>
+  <message>
    <source>A new seed for each picture</source>
    <translation>Neuer Seed für jedes Bild</translation>
+  </message>
+  <message>
+   <source>Back to all pictures</source>
+   <translation>Zurück zu allen Bildern</translation>
   </message>
   <message>
    <source>Brush</source>
@@ -76,8 +88,16 @@
    <translation>Downloads…</translation>
   </message>
   <message>
+   <source>Duplicate</source>
+   <translation>Duplizieren</translation>
+  </message>
+  <message>
    <source>Earlier prompts…</source>
    <translation>Frühere Prompts…</translation>
+  </message>
+  <message>
+   <source>Edit in the form</source>
+   <translation>Im Formular bearbeiten</translation>
   </message>
   <message>
    <source>Edit the prompt</source>
@@ -92,6 +112,10 @@
    <translation>Favorit</translation>
   </message>
   <message>
+   <source>First picture</source>
+   <translation>Erstes Bild</translation>
+  </message>
+  <message>
    <source>Fit into the window</source>
    <translation>Ins Fenster einpassen</translation>
   </message>
@@ -100,12 +124,32 @@
    <translation>Formular einklappen</translation>
   </message>
   <message>
+   <source>Folder above</source>
+   <translation>Übergeordneter Ordner</translation>
+  </message>
+  <message>
+   <source>Folder before</source>
+   <translation>Voriger Ordner</translation>
+  </message>
+  <message>
    <source>Folders of pictures</source>
    <translation>Bilderordner</translation>
   </message>
   <message>
+   <source>Forget</source>
+   <translation>Vergessen</translation>
+  </message>
+  <message>
    <source>Full screen</source>
    <translation>Vollbild</translation>
+  </message>
+  <message>
+   <source>Further down</source>
+   <translation>Weiter nach unten</translation>
+  </message>
+  <message>
+   <source>Further up</source>
+   <translation>Weiter nach oben</translation>
   </message>
   <message>
    <source>Generate</source>
@@ -160,8 +204,40 @@
    <translation>Lasso</translation>
   </message>
   <message>
+   <source>Last picture</source>
+   <translation>Letztes Bild</translation>
+  </message>
+  <message>
+   <source>Less weight</source>
+   <translation>Weniger Gewicht</translation>
+  </message>
+  <message>
+   <source>List the folder again</source>
+   <translation>Den Ordner neu auflisten</translation>
+  </message>
+  <message>
+   <source>Make it earlier</source>
+   <translation>Früher erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it later</source>
+   <translation>Später erzeugen</translation>
+  </message>
+  <message>
+   <source>Make it next</source>
+   <translation>Als Nächstes erzeugen</translation>
+  </message>
+  <message>
+   <source>More weight</source>
+   <translation>Mehr Gewicht</translation>
+  </message>
+  <message>
    <source>Move all rejected to the trash</source>
    <translation>Alle abgelehnten in den Papierkorb legen</translation>
+  </message>
+  <message>
+   <source>Move the picture by the mouse, while held</source>
+   <translation>Bild mit der Maus verschieben, solange gedrückt</translation>
   </message>
   <message>
    <source>Move to trash</source>
@@ -178,6 +254,14 @@
   <message>
    <source>Open a model or a picture…</source>
    <translation>Modell oder Bild öffnen…</translation>
+  </message>
+  <message>
+   <source>Picture after</source>
+   <translation>Nächstes Bild</translation>
+  </message>
+  <message>
+   <source>Picture before</source>
+   <translation>Voriges Bild</translation>
   </message>
   <message>
    <source>Presets…</source>
@@ -204,6 +288,14 @@
    <translation>Ablehnen</translation>
   </message>
   <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Rename</source>
+   <translation>Umbenennen</translation>
+  </message>
+  <message>
    <source>Runtimes…</source>
    <translation>Laufzeiten…</translation>
   </message>
@@ -226,6 +318,10 @@
   <message>
    <source>Show in file manager</source>
    <translation>Im Dateimanager zeigen</translation>
+  </message>
+  <message>
+   <source>Show it large</source>
+   <translation>Groß zeigen</translation>
   </message>
   <message>
    <source>Show the picture before it was upscaled</source>
@@ -260,6 +356,18 @@
    <translation>Voriger Prompt</translation>
   </message>
   <message>
+   <source>The start picture, while held</source>
+   <translation>Ausgangsbild, solange gedrückt</translation>
+  </message>
+  <message>
+   <source>Try again</source>
+   <translation>Noch einmal versuchen</translation>
+  </message>
+  <message>
+   <source>Type a path</source>
+   <translation>Einen Pfad eingeben</translation>
+  </message>
+  <message>
    <source>Undo the last change</source>
    <translation>Letzte Änderung rückgängig machen</translation>
   </message>
@@ -270,6 +378,10 @@
   <message>
    <source>Upscale…</source>
    <translation>Vergrößern …</translation>
+  </message>
+  <message>
+   <source>Use</source>
+   <translation>Verwenden</translation>
   </message>
   <message>
    <source>Use all settings but the seed</source>
@@ -294,6 +406,10 @@
   <message>
    <source>Use the seed only</source>
    <translation>Nur den Seed verwenden</translation>
+  </message>
+  <message>
+   <source>Use, or use no longer</source>
+   <translation>Verwenden oder nicht mehr verwenden</translation>
   </message>
   <message>
    <source>Zoom in</source>
@@ -503,10 +619,6 @@
  </context>
  <context>
   <name>CanvasCorner</name>
-  <message>
-   <source>B</source>
-   <translation>B</translation>
-  </message>
   <message>
    <source>Back to all pictures of the batch</source>
    <translation>Zurück zu allen Bildern des Stapels</translation>
@@ -2672,10 +2784,6 @@
    <translation>Vorgaben</translation>
   </message>
   <message>
-   <source>Del</source>
-   <translation>Entf</translation>
-  </message>
-  <message>
    <source>Made from</source>
    <translation>Entstanden aus</translation>
   </message>
@@ -3365,8 +3473,8 @@
    <translation>Schließen</translation>
   </message>
   <message>
-   <source>Drag a preset to its place, or move it with Alt+Up and Alt+Down.</source>
-   <translation>Eine Vorlage an ihren Platz ziehen oder mit Alt+Auf und Alt+Ab verschieben.</translation>
+   <source>Drag a preset to its place, or move it with {up} and {down}.</source>
+   <translation>Eine Vorlage an ihren Platz ziehen oder mit {up} und {down} verschieben.</translation>
   </message>
   <message>
    <source>Presets</source>
@@ -3812,6 +3920,81 @@
   </message>
  </context>
  <context>
+  <name>Scopes</name>
+  <message>
+   <source>Among LoRAs and embeddings</source>
+   <translation>Bei LoRAs und Embeddings</translation>
+  </message>
+  <message>
+   <source>Among earlier prompts</source>
+   <translation>Bei früheren Prompts</translation>
+  </message>
+  <message>
+   <source>Among presets</source>
+   <translation>Bei Vorlagen</translation>
+  </message>
+  <message>
+   <source>Among the gallery's thumbnails</source>
+   <translation>Bei den Miniaturen der Galerie</translation>
+  </message>
+  <message>
+   <source>Among your models</source>
+   <translation>Bei den eigenen Modellen</translation>
+  </message>
+  <message>
+   <source>In Create</source>
+   <translation>Unter „Erstellen“</translation>
+  </message>
+  <message>
+   <source>In a picture that is shown large</source>
+   <translation>In einem groß gezeigten Bild</translation>
+  </message>
+  <message>
+   <source>In a prompt</source>
+   <translation>In einem Prompt</translation>
+  </message>
+  <message>
+   <source>In every window</source>
+   <translation>In jedem Fenster</translation>
+  </message>
+  <message>
+   <source>In questions for files</source>
+   <translation>In Fragen nach Dateien</translation>
+  </message>
+  <message>
+   <source>In the gallery</source>
+   <translation>In der Galerie</translation>
+  </message>
+  <message>
+   <source>In the gallery's viewer</source>
+   <translation>Beim einzelnen Bild der Galerie</translation>
+  </message>
+  <message>
+   <source>In the queue</source>
+   <translation>In der Warteschlange</translation>
+  </message>
+  <message>
+   <source>In the whole window</source>
+   <translation>Im ganzen Fenster</translation>
+  </message>
+  <message>
+   <source>On pictures</source>
+   <translation>Auf Bildern</translation>
+  </message>
+  <message>
+   <source>On the canvas</source>
+   <translation>Auf der Leinwand</translation>
+  </message>
+  <message>
+   <source>Where there is a search</source>
+   <translation>Wo es eine Suche gibt</translation>
+  </message>
+  <message>
+   <source>While a mask is painted</source>
+   <translation>Beim Malen einer Maske</translation>
+  </message>
+ </context>
+ <context>
   <name>SearchBar</name>
   <message>
    <source>Any date</source>
@@ -4187,6 +4370,14 @@
    <translation>Automatisch suchen</translation>
   </message>
   <message>
+   <source>Choose all</source>
+   <translation>Alles auswählen</translation>
+  </message>
+  <message>
+   <source>Choose or open what is marked</source>
+   <translation>Das Markierte wählen oder öffnen</translation>
+  </message>
+  <message>
    <source>Colours</source>
    <translation>Farben</translation>
   </message>
@@ -4243,6 +4434,14 @@
    <translation>Weitere Ordner mit LoRAs, auch die anderer Programme.</translation>
   </message>
   <message>
+   <source>Go back, or close what is open</source>
+   <translation>Zurückgehen oder Offenes schließen</translation>
+  </message>
+  <message>
+   <source>Go to the next control</source>
+   <translation>Zum nächsten Bedienelement</translation>
+  </message>
+  <message>
    <source>High contrast</source>
    <translation>Hoher Kontrast</translation>
   </message>
@@ -4257,6 +4456,10 @@
   <message>
    <source>Keys of actions where they are not the usual ones; none for no key.</source>
    <translation>Tasten von Aktionen, wo sie nicht die üblichen sind; „none“ für keine Taste.</translation>
+  </message>
+  <message>
+   <source>Keys that stay as they are</source>
+   <translation>Tasten, die bleiben, wie sie sind</translation>
   </message>
   <message>
    <source>Language</source>
@@ -4311,6 +4514,22 @@
    <translation>Modelle werden in diesem Ordner und darunter gesucht; LoRAs, Embeddings und VAEs in seinen üblichen Unterordnern.</translation>
   </message>
   <message>
+   <source>Move a card by its grip</source>
+   <translation>Eine Karte an ihrem Griff verschieben</translation>
+  </message>
+  <message>
+   <source>Move a picture that is larger than its view</source>
+   <translation>Ein Bild verschieben, das größer ist als seine Fläche</translation>
+  </message>
+  <message>
+   <source>Move a slider, or the line between two pictures</source>
+   <translation>Einen Regler bewegen, oder die Linie zwischen zwei Bildern</translation>
+  </message>
+  <message>
+   <source>Move among pictures, rows and tools</source>
+   <translation>Zwischen Bildern, Zeilen und Werkzeugen wechseln</translation>
+  </message>
+  <message>
    <source>New pictures are saved in this folder.</source>
    <translation>Neue Bilder werden in diesem Ordner gespeichert.</translation>
   </message>
@@ -4361,6 +4580,10 @@
   <message>
    <source>Privacy</source>
    <translation>Datenschutz</translation>
+  </message>
+  <message>
+   <source>Put a slider back</source>
+   <translation>Einen Regler zurücksetzen</translation>
   </message>
   <message>
    <source>Quality</source>
@@ -4720,12 +4943,16 @@
    <translation>Wieder {key} verwenden</translation>
   </message>
   <message>
+   <source>also {keys}</source>
+   <translation>auch {keys}</translation>
+  </message>
+  <message>
    <source>{key} alone is for typing and moving about. Add Ctrl or Alt to it.</source>
    <translation>{key} allein dient zum Schreiben und Bewegen. Strg oder Alt hinzunehmen.</translation>
   </message>
   <message>
-   <source>{key} is the key of “{action}”.</source>
-   <translation>{key} ist die Taste von „{action}“.</translation>
+   <source>{key} is the key of “{action}”: {scope}.</source>
+   <translation>{key} ist die Taste von „{action}“: {scope}.</translation>
   </message>
   <message>
    <source>{key} opens the menu “{menu}”.</source>
@@ -5187,20 +5414,12 @@
    <translation>Esc</translation>
   </message>
   <message>
-   <source>Left</source>
-   <translation>Links</translation>
-  </message>
-  <message>
    <source>Picture after</source>
    <translation>Nächstes Bild</translation>
   </message>
   <message>
    <source>Picture before</source>
    <translation>Voriges Bild</translation>
-  </message>
-  <message>
-   <source>Right</source>
-   <translation>Rechts</translation>
   </message>
  </context>
  <context>
@@ -14527,34 +14746,6 @@
   <message>
    <source>A picture is removed from the queue.</source>
    <translation>Ein Bild ist aus der Warteschlange entfernt.</translation>
-  </message>
-  <message>
-   <source>Duplicate</source>
-   <translation>Duplizieren</translation>
-  </message>
-  <message>
-   <source>Edit in the form</source>
-   <translation>Im Formular bearbeiten</translation>
-  </message>
-  <message>
-   <source>Make it earlier</source>
-   <translation>Früher erzeugen</translation>
-  </message>
-  <message>
-   <source>Make it later</source>
-   <translation>Später erzeugen</translation>
-  </message>
-  <message>
-   <source>Make it next</source>
-   <translation>Als Nächstes erzeugen</translation>
-  </message>
-  <message>
-   <source>Remove</source>
-   <translation>Entfernen</translation>
-  </message>
-  <message>
-   <source>Try again</source>
-   <translation>Noch einmal versuchen</translation>
   </message>
   <message>
    <source>{n} pictures are removed from the queue.</source>

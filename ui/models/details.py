@@ -20,7 +20,9 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.model_files import MODEL_SUFFIXES, ModelInfo, ModelKind
 from engine.folders import has_suffix
+from ui.action_names import ActionName
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
+from ui.keys import keys
 from ui.labels import file_size, size_label, steps_label, variant_label, when
 from ui.method_labels import method_name
 from ui.model_labels import (
@@ -70,7 +72,7 @@ class ModelDetails(QWidget):
         self.use = FilledButton()
         self.reveal_button = IconButton(theme, "reveal", self.tr("Show in the file manager"))
         self.trash = IconButton(theme, "trash", "")
-        self.trash.set_name(self.tr("Move to the trash"), self.tr("Del"))
+        self.trash.set_name(self.tr("Move to the trash"), keys().shown(ActionName.TRASH_MODEL))
         self.hash = QPushButton(self.tr("Compute the hash"))
         self.unhashed = plain_label(
             self.tr("The hash could not be computed: the file has changed, or cannot be read."),

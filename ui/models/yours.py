@@ -14,6 +14,7 @@ from ui.actions import ActionName, Actions
 from ui.checkpoint_labels import family_about
 from ui.delegates.model_delegate import ModelDelegate
 from ui.item_models.model_item_model import ModelItemModel, ModelOrder
+from ui.keys import bind_key
 from ui.model_labels import count_label, kinds_label
 from ui.models.details import ModelDetails
 from ui.models.invitation import Invitation
@@ -155,7 +156,7 @@ class YourModels(QWidget):
         self.list.selectionModel().currentChanged.connect(self._show_current)
         self.again.clicked.connect(session.models.store.refresh)
         self.list.activated.connect(self._use)
-        self.list.trash_wanted.connect(self._trash)
+        bind_key(self.list, ActionName.TRASH_MODEL, self._trash)
         self.details.reveal.connect(self._reveal)
         session.models.store.changed.connect(self._on_models)
         session.models.store.listing_changed.connect(self._tell)

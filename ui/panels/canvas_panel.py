@@ -16,6 +16,7 @@ from app.session import Session
 from engine.api.request import GenerateRequest
 from engine.api.values import InputRole
 from ui.actions import PAINTING, ActionName, Actions
+from ui.escape_key import is_escape_wanted
 from ui.item_models.dragged_pictures import drag_out, files_as_data
 from ui.panels.batch_panel import BatchPanel
 from ui.panels.canvas_reading import read_shown, read_start
@@ -244,8 +245,7 @@ class CanvasPanel(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc, which cancels a job elsewhere, to go back to the batch."""
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if is_escape and event.type() is QEvent.Type.ShortcutOverride and self._can_go_back:
+        if is_escape_wanted(event) and self._can_go_back:
             event.accept()
             return True
         return super().event(event)

@@ -15,6 +15,7 @@ from engine.api.conventions import convention_of
 from engine.api.masks import Margins, blur_reach, default_blur, part_around
 from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
+from ui.escape_key import is_escape_wanted
 from ui.gallery.labels import unreadable_picture
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
 from ui.panels.paint_bar import PaintBar
@@ -324,11 +325,7 @@ class PaintPanel(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc, which cancels a job elsewhere."""
-        if (
-            event.type() is QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Escape
-        ):
+        if is_escape_wanted(event):
             event.accept()
             return True
         return super().event(event)

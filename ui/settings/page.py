@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
@@ -54,7 +54,7 @@ class SettingsPage(QWidget):
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._session, self._actions = session, actions
-        self.shortcuts = Shortcuts(session, theme, actions)
+        self.shortcuts = Shortcuts(session, theme)
         self.sections = self._make_sections(theme)
         self.search = LineField(MOST_SEARCHED)
         self.search.setPlaceholderText(self.tr("Search settings"))
@@ -238,9 +238,15 @@ class SettingsPage(QWidget):
         self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.addAction(self._actions[ActionName.FIND])
         self._actions[ActionName.FIND].triggered.connect(begin_search(self, self.search))
-        enter = QShortcut(QKeySequence(Qt.Key.Key_Down), self.search)
-        enter.setContext(Qt.ShortcutContext.WidgetShortcut)
-        enter.activated.connect(self._enter_found)
+        self.search.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
+        """Go down from the search to what it found."""
+        is_press = event.type() is QEvent.Type.KeyPress
+        if is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+            self._enter_found()
+            return True
+        return super().eventFilter(watched, event)
 
     def _on_clicked(self, *_: object) -> None:
         self._go_to(self.navigation.currentRow())

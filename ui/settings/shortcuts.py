@@ -1,6 +1,6 @@
 """The keys of the actions: shown, changed by pressing others, taken from each other, reset."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
@@ -9,8 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.notices.remedies import NoticeAction
 from app.session import Session
-from ui.actions import ActionName, Actions, takes_letters, usual_keys
+from ui.action_names import ActionName
+from ui.action_table import entry_of, text_of, usual_keys
+from ui.key_scopes import LISTED, Scope
 from ui.key_texts import is_key, pastes, portable, shown_key
+from ui.keys import keys
+from ui.settings.fixed_keys import fixed_keys
 from ui.settings.rows import Section, SettingRow
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -31,7 +35,10 @@ _MODIFIERS = (
 )
 _COMMANDING = ("Ctrl+", "Alt+", "Meta+")
 # Keys without a modifier that nothing is typed with.
-_FREE = frozenset({"Esc", "Del", "Ins", "Pause", *(f"F{number}" for number in range(1, 36))})
+_FREE = frozenset({"Del", "Ins", "Pause", *(f"F{number}" for number in range(1, 36))})
+_BACK = "Esc"
+# Keys that move in lists and fields, and that a picture alone has no need of.
+_MOVING = frozenset({"Left", "Right", "Up", "Down", "PgUp", "PgDown", "Home", "End", "Space"})
 
 
 class KeyButton(QPushButton):
@@ -121,34 +128,40 @@ class ShortcutRow(SettingRow):
     taken_over = Signal(object, str)
     reset = Signal()
 
-    def __init__(self, actions: Actions, theme: Theme, name: ActionName) -> None:
-        self._actions, self.name = actions, name
-        text = actions[name].text()
+    def __init__(self, theme: Theme, name: ActionName) -> None:
+        self.name, self._scope = name, entry_of(name).scope
+        text = text_of(name)
         self.key = KeyButton(text)
         self.back = _back_button(theme)
-        super().__init__(text, "", [self.key, self.back], least=_LEAST)
+        self.also = plain_label("", "caption")
+        super().__init__(text, "", [self.key, self.back], below=self.also, least=_LEAST)
+        self.key.setAccessibleDescription(self._scope.words)
         # Made when a key is refused: there are many rows, and most never have one.
         self.clash: Clash | None = None
         self._wanted = QKeySequence()
         self.key.setToolTip(self.tr("Press this button, then the keys. Backspace: no key."))
         self.key.pressed_keys.connect(self.want)
         self.back.clicked.connect(self.reset)
-        actions.keys_changed.connect(self.refresh)
+        keys().changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the action's key as it is."""
         usual = usual_keys(self.name)[0]
-        self.key.show_key(self._actions.key(self.name))
-        self._words = f"{self.title.text()} {self._actions.key(self.name)}".casefold()
+        shown = dict.fromkeys(map(shown_key, keys().of(self.name)))
+        first, *also = shown or [""]
+        self.key.show_key(first)
+        self.also.setText(self.tr("also {keys}").format(keys=", ".join(also)))
+        self.also.setVisible(bool(also))
+        self._words = f"{self.title.text()} {self._scope.words} {' '.join(shown)}".casefold()
         self.back.set_name(self.tr("Use {key} again").format(key=shown_key(usual)))
-        self.back.setVisible(portable(self._actions[self.name].shortcut()) != portable(usual))
+        self.back.setVisible(portable(keys().first(self.name)) != portable(usual))
         self._tell("")
 
     def want(self, key: QKeySequence) -> None:
         """Use a key for the action, unless it types or pastes, or a menu or another one has it."""
         self._wanted = key
-        owner = self._actions.owner(key, self.name) if not key.isEmpty() else None
+        owner = keys().owner(key, self.name) if not key.isEmpty() else None
         if owner is self.name:
             self.refresh()
         elif not key.isEmpty() and (not is_key(key) or _is_typed(key, self.name)):
@@ -156,18 +169,19 @@ class ShortcutRow(SettingRow):
             self._tell(words.format(key=shown_key(key)))
         elif pastes(key):
             self._tell(self.tr("{key} pastes, in every program.").format(key=shown_key(key)))
-        elif menu := self._actions.opened_by(key):
+        elif menu := keys().opened_by(key):
             words = self.tr("{key} opens the menu “{menu}”.")
             self._tell(words.format(key=shown_key(key), menu=menu))
         elif owner is not None:
-            words = self.tr("{key} is the key of “{action}”.")
-            action = self._actions[owner].text()
-            self._tell(words.format(key=shown_key(key), action=action), self.tr("Use it here"))
+            words = self.tr("{key} is the key of “{action}”: {scope}.")
+            scope = entry_of(owner).scope.words
+            words = words.format(key=shown_key(key), action=text_of(owner), scope=scope)
+            self._tell(words, self.tr("Use it here"))
         else:
             self.chosen.emit(portable(key))
 
     def _on_take_over(self) -> None:
-        owner = self._actions.owner(self._wanted, self.name)
+        owner = keys().owner(self._wanted, self.name)
         if owner is not None:
             self.taken_over.emit(owner, portable(self._wanted))
 
@@ -180,11 +194,23 @@ class ShortcutRow(SettingRow):
             self.clash.tell(problem, button)
 
 
+class ScopeRow(SettingRow):
+    """The heading of keys that work in one part of the window."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title, "")
+        self.title.setProperty("role", "heading")
+
+    def matches(self, words: Sequence[str]) -> bool:
+        """Return False: the search finds the keys below by the heading's words."""
+        return False
+
+
 class Shortcuts:
     """The rows of all actions, and what they change in the settings."""
 
-    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
-        self._session, self._theme, self._actions = session, theme, actions
+    def __init__(self, session: Session, theme: Theme) -> None:
+        self._session, self._theme = session, theme
         self.rows: dict[ActionName, ShortcutRow] = {}
         self.reset = QPushButton(translate("Settings", "Reset all keys"))
         self.reset.clicked.connect(self._reset_all)
@@ -205,18 +231,25 @@ class Shortcuts:
             [self.reset],
             words=translate("Settings", "shortcuts keyboard"),
         )
-        yield self._pasting()
-        for name in ActionName:
-            row = self.rows[name] = ShortcutRow(self._actions, self._theme, name)
-            row.chosen.connect(partial(self._choose, name))
-            row.taken_over.connect(partial(self._take_over, name))
-            row.reset.connect(partial(self._reset, name))
-            yield row
+        for scope in LISTED:
+            yield ScopeRow(scope.words)
+            for name in ActionName:
+                if entry_of(name).scope is scope:
+                    yield self._row(name)
+        yield ScopeRow(translate("Settings", "Keys that stay as they are"))
+        for title, key in fixed_keys():
+            yield self._fixed(title, key)
 
-    def _pasting(self) -> SettingRow:
-        """Return the row of the key that pastes, which is every program's and no other."""
-        title = translate("Settings", "Paste a picture, a model or settings")
-        key, shown = KeyButton(title), shown_key(QKeySequence(QKeySequence.StandardKey.Paste))
+    def _row(self, name: ActionName) -> ShortcutRow:
+        row = self.rows[name] = ShortcutRow(self._theme, name)
+        row.chosen.connect(partial(self._choose, name))
+        row.taken_over.connect(partial(self._take_over, name))
+        row.reset.connect(partial(self._reset, name))
+        return row
+
+    def _fixed(self, title: str, shown: str) -> SettingRow:
+        """Return the row of a key that cannot be changed."""
+        key = KeyButton(title)
         key.show_key(shown)
         key.setEnabled(False)
         back = _back_button(self._theme)
@@ -239,12 +272,12 @@ class Shortcuts:
 
     def _take_over(self, name: ActionName, owner: ActionName, key: str) -> None:
         # An action may have a second key, which it keeps.
-        is_shown = portable(self._actions[owner].shortcut()) == key
+        is_shown = portable(keys().first(owner)) == key
         self.set_keys({owner: "", name: key} if is_shown else {name: key})
 
     def _reset(self, name: ActionName) -> None:
         usual = usual_keys(name)[0]
-        owner = self._actions.owner(usual, name)
+        owner = keys().owner(usual, name)
         if owner is not None and owner is not name:
             self.rows[name].want(usual)
         else:
@@ -274,7 +307,13 @@ def _back_button(theme: Theme) -> IconButton:
 
 def _is_typed(key: QKeySequence, name: ActionName) -> bool:
     """Return True for a key that text fields and lists need where the action's key works."""
-    text = portable(key).removeprefix("Shift+")
-    if takes_letters(name) and len(text) == 1:
+    scope, text = entry_of(name).scope, portable(key)
+    if text in map(portable, usual_keys(name)) or (scope is Scope.VIEWER and text in _MOVING):
         return False
-    return not text.startswith(_COMMANDING) and text not in _FREE
+    if text == _BACK:
+        # It leads back there.
+        return scope.is_part
+    text = text.removeprefix("Shift+")
+    if scope.takes_letters and len(text) == 1:
+        return False
+    return not text.startswith(_COMMANDING) and text not in _FREE | {_BACK}

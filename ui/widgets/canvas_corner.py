@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.actions import ActionName, Actions
+from ui.keys import keys
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.compare_view import CompareView
@@ -22,7 +23,10 @@ class CanvasCorner(QWidget):
         self.compare = IconButton(theme, "compare", "", checkable=True)
         self.compare.set_name(self._compare.text(), actions.key(ActionName.COMPARE_START))
         self.hold = IconButton(theme, "picture", "")
-        self.hold.set_name(self.tr("Show the start picture while this is held"), self.tr("B"))
+        self.hold.set_name(
+            self.tr("Show the start picture while this is held"),
+            keys().shown(ActionName.HOLD_START),
+        )
         self.map = IconButton(theme, "eye", self.tr("Take the map off the picture"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

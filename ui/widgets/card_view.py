@@ -1,6 +1,6 @@
 """A grid of cards; without any, a sentence in their place."""
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QListView
 
@@ -14,9 +14,6 @@ _BATCH = 300
 
 class CardView(QListView):
     """A list as a grid of cards, one of them current. Enter emits `activated`."""
-
-    # The user wants the current card's file in the trash.
-    trash_wanted = Signal()
 
     def __init__(self, theme: Theme, item_model: QAbstractItemModel, name: str) -> None:
         """`name` is what a screen reader calls the list; `draw_by` is to follow."""
@@ -85,7 +82,5 @@ class CardView(QListView):
         index: QModelIndex = self.currentIndex()
         if index.isValid() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.activated.emit(index)
-        elif index.isValid() and event.key() == Qt.Key.Key_Delete:
-            self.trash_wanted.emit()
         else:
             super().keyPressEvent(event)

@@ -1,8 +1,10 @@
 """A view of a picture that can be compared with the one it was made from."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 
+from ui.action_names import ActionName
+from ui.keys import HeldKey
 from ui.picture_levels import PictureLevels
 from ui.theme.metrics import L, S
 from ui.theme.theme import Theme
@@ -17,7 +19,7 @@ _KEYS = {Qt.Key.Key_Left: -_STEP, Qt.Key.Key_Right: _STEP}
 class CompareView(ZoomView):
     """A picture, and the start picture at the left of a divider, which is dragged.
 
-    While B is held only the start picture is shown.
+    While a key is held only the start picture is shown.
     """
 
     # There is another start picture, or none.
@@ -31,6 +33,7 @@ class CompareView(ZoomView):
         self._is_compared = self._is_held = self._drags = False
         # The place of the divider, from 0 at the left to 1.
         self._divider = 0.5
+        HeldKey(self, ActionName.HOLD_START, lambda held: self.hold_start(holds=held))
 
     @property
     def has_start(self) -> bool:
@@ -55,7 +58,7 @@ class CompareView(ZoomView):
 
     def hold_start(self, *, holds: bool) -> None:
         """Show only the start picture for as long as this is held."""
-        self._is_held = holds
+        self._is_held = holds and self.has_start
         self.update()
 
     # --- events ---
@@ -82,25 +85,12 @@ class CompareView(ZoomView):
         self._drags = False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Show the start picture while B is held; move the divider by arrows."""
+        """Move the divider by arrows."""
         key = Qt.Key(event.key())
-        if key is Qt.Key.Key_B and self.has_start and not event.modifiers():
-            self.hold_start(holds=True)
-        elif key in _KEYS and self.is_compared and not self._viewport.can_pan:
+        if key in _KEYS and self.is_compared and not self._viewport.can_pan:
             self._move_divider(self._divider + _KEYS[key])
         else:
             super().keyPressEvent(event)
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Show the picture again when B is let go."""
-        if event.key() == Qt.Key.Key_B and not event.isAutoRepeat():
-            self.hold_start(holds=False)
-        super().keyReleaseEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 (Qt's name)
-        """Forget the held key, whose end another widget sees."""
-        self.hold_start(holds=False)
-        super().focusOutEvent(event)
 
     def _is_near(self, place: QPointF) -> bool:
         target = self.target

@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
+from ui.escape_key import is_escape_wanted
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 
@@ -31,8 +32,7 @@ class Grip(IconButton):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc, which cancels a job elsewhere, while the card is dragged."""
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if is_escape and self._is_dragged and event.type() is QEvent.Type.ShortcutOverride:
+        if is_escape_wanted(event) and self._is_dragged:
             event.accept()
             return True
         return super().event(event)

@@ -7,8 +7,6 @@ from PySide6.QtGui import (
     QBrush,
     QColor,
     QEnterEvent,
-    QFocusEvent,
-    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPainterPath,
@@ -16,6 +14,8 @@ from PySide6.QtGui import (
     QPolygonF,
 )
 
+from ui.action_names import ActionName
+from ui.keys import HeldKey
 from ui.labels import size_label
 from ui.picture_levels import PictureLevels
 from ui.theme.metrics import RADIUS, XS, S
@@ -71,9 +71,12 @@ class PaintView(ZoomView):
         self._laid_out = NO_MARGINS
         self._pointer: QPointF | None = None
         self._last: QPointF | None = None
-        self._erases = self._has_space = False
+        # True while the mouse moves the picture, instead of painting.
+        self._moves = False
+        self._erases = False
         self._lasso: list[QPointF] = []
         self._drag: tuple[Handle, QPointF] | None = None
+        HeldKey(self, ActionName.HOLD_TO_MOVE, self._hold_to_move)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Start picture to paint on"))
         layer.drawn.connect(self._on_drawn)
@@ -189,7 +192,7 @@ class PaintView(ZoomView):
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
         """Begin a stroke, an outline, a drag of an edge, or to pan."""
         place, button = event.position(), event.button()
-        if self._has_space or button not in _DRAWING or self.layer.mask.isNull():
+        if self._moves or button not in _DRAWING or self.layer.mask.isNull():
             super().mousePressEvent(event)
             return
         alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
@@ -267,29 +270,14 @@ class PaintView(ZoomView):
         self._pointer = None
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Pan by the mouse while Space is held."""
-        if event.key() == Qt.Key.Key_Space:
-            self._has_space = True
-            self._show_cursor()
-        else:
-            super().keyPressEvent(event)
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Paint again when Space is let go."""
-        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
-            self._has_space = False
-            self._show_cursor()
-        super().keyReleaseEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 (Qt's name)
-        """Forget the held key, whose end another widget sees."""
-        self._has_space = False
-        super().focusOutEvent(event)
+    def _hold_to_move(self, held: bool) -> None:
+        """Pan by the mouse while a key is held, and paint again when it is let go."""
+        self._moves = held
+        self._show_cursor()
 
     def _show_cursor(self) -> None:
         """Show what the left mouse button would do."""
-        if self._has_space or self._dragged is not None:
+        if self._moves or self._dragged is not None:
             super()._show_cursor()
         elif self._tool is Tool.LASSO:
             self.setCursor(Qt.CursorShape.CrossCursor)
@@ -344,7 +332,7 @@ class PaintView(ZoomView):
             for place in self._lasso[1:]:
                 path.lineTo(place)
             _draw_twice(painter, path)
-        elif self._tool is not Tool.LASSO and self._pointer is not None and not self._has_space:
+        elif self._tool is not Tool.LASSO and self._pointer is not None and not self._moves:
             path = QPainterPath()
             radius = self.brush / 2 * self._per_pixel()
             path.addEllipse(self._pointer, radius, radius)

@@ -1,6 +1,7 @@
 """A field for a prompt: plain text, undo, weights by keys, completion of names; Tab leaves it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtGui import (
@@ -18,6 +19,9 @@ from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.form.completions import NO_COMPLETIONS, Completion, Completions
 from app.form.prompt_weights import FINE_STEP, STEP, WeightEdit
+from ui.action_names import ActionName
+from ui.escape_key import is_escape_wanted
+from ui.keys import bind_key
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 from ui.widgets.completion_list import CompletionList
@@ -31,7 +35,13 @@ _TAKING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
 # Names are completed from this many characters before the cursor.
 _LOOKED_AT = 200
 _CONTROL = Qt.KeyboardModifier.ControlModifier
-_SHIFT = Qt.KeyboardModifier.ShiftModifier
+# The change of the weight by each key.
+_WEIGHING = {
+    ActionName.HEAVIER: STEP,
+    ActionName.LIGHTER: -STEP,
+    ActionName.A_LITTLE_HEAVIER: FINE_STEP,
+    ActionName.A_LITTLE_LIGHTER: -FINE_STEP,
+}
 
 # Takes a text, a selection as two characters and a step.
 Weigh = Callable[[str, int, int, float], WeightEdit | None]
@@ -48,8 +58,7 @@ def _no_names(before: str) -> Completions:
 class PromptEdit(TextField):
     """A prompt field, which grows with its text.
 
-    Ctrl+Up and Ctrl+Down change the weight of the selection or of the word at the cursor, with
-    Shift by half of the step.
+    Keys change the weight of the selection or of the word at the cursor.
     """
 
     def __init__(
@@ -70,6 +79,8 @@ class PromptEdit(TextField):
         self._dimmed: int | None = None
         self._lined: tuple[tuple[int, int], ...] = ()
         self.setTabChangesFocus(True)
+        for name, step in _WEIGHING.items():
+            bind_key(self, name, partial(self._change_weight, step))
         self._fit()
         self.textChanged.connect(self._fit)
         self.textChanged.connect(self._offer_names)
@@ -106,24 +117,14 @@ class PromptEdit(TextField):
         self.setTextCursor(cursor)
 
     def event(self, e: QEvent) -> bool:
-        """Keep keys from shortcuts of the window that the field needs itself."""
-        if e.type() is QEvent.Type.ShortcutOverride and isinstance(e, QKeyEvent):
-            is_weighing = e.key() in _UP_AND_DOWN and bool(e.modifiers() & _CONTROL)
-            if is_weighing or (self._is_offering and e.key() == Qt.Key.Key_Escape):
-                e.accept()
-                return True
+        """Keep Esc from the window while names are offered, and let their list have its keys."""
+        if is_escape_wanted(e) and self._is_offering:
+            e.accept()
+            return True
         # Tab does not reach `keyPressEvent` as it leaves the field.
         if e.type() is QEvent.Type.KeyPress and isinstance(e, QKeyEvent) and self._takes(e):
             return True
         return super().event(e)
-
-    def keyPressEvent(self, e: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Change a weight, or type."""
-        up = _UP_AND_DOWN.get(Qt.Key(e.key()))
-        if up is not None and e.modifiers() & _CONTROL:
-            self._change_weight(up * (FINE_STEP if e.modifiers() & _SHIFT else STEP))
-        else:
-            super().keyPressEvent(e)
 
     def resizeEvent(self, e: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
         """Wrap the text anew, and grow with it."""

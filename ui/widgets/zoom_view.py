@@ -20,6 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
+from ui.action_names import ActionName
+from ui.keys import bind_key
 from ui.picture_levels import PictureLevels
 from ui.theme.metrics import L
 from ui.theme.theme import Theme
@@ -40,7 +42,8 @@ _ARROWS = {
     Qt.Key.Key_Up: QPointF(0, _ARROW),
     Qt.Key.Key_Down: QPointF(0, -_ARROW),
 }
-_LARGER = (Qt.Key.Key_Plus, Qt.Key.Key_Equal)
+_NO_KEYS_HELD = Qt.KeyboardModifier.NoModifier
+_KEYPAD = Qt.KeyboardModifier.KeypadModifier
 _PANNING = (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton)
 
 
@@ -48,8 +51,8 @@ class ZoomView(QWidget):
     """A picture, or an empty sheet of its shape, fitted or zoomed.
 
     100 % is a device pixel for each pixel of the picture, so that it is sharp on any screen. The
-    wheel zooms at the pointer, a touchpad's scrolling and arrow keys pan, + and - zoom in steps, a
-    double click goes from fitted to 100 % and back. The mouse pans a picture that is larger than
+    wheel zooms at the pointer, keys in steps, a touchpad's scrolling and arrow keys pan, a double
+    click goes from fitted to 100 % and back. The mouse pans a picture that is larger than
     the view, and takes hold of any other.
     """
 
@@ -76,6 +79,8 @@ class ZoomView(QWidget):
         # Not by the wheel: what is typed next would go here.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Picture"))
+        bind_key(self, ActionName.CLOSER, self.zoom_in)
+        bind_key(self, ActionName.FARTHER, self.zoom_out)
         theme.changed.connect(self.update)
 
     # --- what is shown ---
@@ -194,13 +199,18 @@ class ZoomView(QWidget):
     # --- events ---
 
     def event(self, event: QEvent) -> bool:
-        """Zoom by a pinch on a touchpad; follow the resolution of the screen."""
+        """Zoom by a pinch on a touchpad; follow the screen; keep the arrows that pan."""
         if isinstance(event, QNativeGestureEvent):
             if event.gestureType() is Qt.NativeGestureType.ZoomNativeGesture:
                 self._zoom_to(self.scale * (1 + event.value()), event.position())
                 return True
         elif event.type() is QEvent.Type.DevicePixelRatioChange:
             self._take_size()
+        elif event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            is_plain = event.modifiers() in (_NO_KEYS_HELD, _KEYPAD)
+            if is_plain and event.key() in _ARROWS and self._viewport.can_pan:
+                event.accept()
+                return True
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
@@ -270,13 +280,9 @@ class ZoomView(QWidget):
             self.mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Zoom by + and -; pan a picture that is larger than the view by arrows."""
+        """Pan a picture that is larger than the view by arrows."""
         key = Qt.Key(event.key())
-        if key in _LARGER:
-            self.zoom_in()
-        elif key is Qt.Key.Key_Minus:
-            self.zoom_out()
-        elif key in _ARROWS and self._viewport.can_pan:
+        if key in _ARROWS and self._viewport.can_pan:
             self._pan(_ARROWS[key])
         else:
             super().keyPressEvent(event)

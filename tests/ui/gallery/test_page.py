@@ -149,6 +149,7 @@ def test_the_viewer_fills_the_screen_and_leaves_it(shown: Shown) -> None:
     QTest.keyClick(shown.grid, KEY.Key_Return)
     shown.desk.window.actions_by_name[ActionName.FULL_SCREEN].trigger()
     assert shown.page.viewer.isFullScreen()
+    shown.desk.wait(shown.page.viewer.isActiveWindow)
     QTest.keyClick(shown.page.viewer.view, KEY.Key_Right)
     assert shown.browser.current == 1
     shown.desk.window.actions_by_name[ActionName.FULL_SCREEN].trigger()

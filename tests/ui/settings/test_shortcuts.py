@@ -3,6 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -10,8 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.notices.remedies import NoticeAction
 from tests.ui.conftest import Desk
 from tests.ui.test_actions import shared_keys
-from ui.actions import ActionName, Actions, usual_keys
+from ui.action_table import text_of, usual_keys
+from ui.actions import ActionName, Actions
 from ui.key_texts import portable
+from ui.keys import keys
 from ui.models.page import ModelsPage
 from ui.places import Place
 from ui.settings.page import SettingsPage
@@ -20,8 +23,8 @@ from ui.settings.shortcuts import KeyButton
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
-def keys_of(actions: Actions, name: ActionName) -> list[str]:
-    return [portable(key) for key in actions[name].shortcuts()]
+def keys_of(name: ActionName) -> list[str]:
+    return [portable(key) for key in keys().of(name)]
 
 
 def press(page: SettingsPage, name: ActionName, key: Qt.Key, *modifiers: object) -> None:
@@ -49,45 +52,42 @@ def test_the_key_that_pastes_is_in_the_list(desk: Desk, page: SettingsPage) -> N
 
 
 def test_a_pressed_key_is_that_of_the_action_and_kept(desk: Desk, page: SettingsPage) -> None:
-    actions = desk.window.actions_by_name
     press(page, ActionName.GENERATE, Qt.Key.Key_G, CTRL)
-    assert keys_of(actions, ActionName.GENERATE) == ["Ctrl+G"]
+    assert keys_of(ActionName.GENERATE) == ["Ctrl+G"]
     assert desk.session.settings.now.shortcuts == {"generate": "Ctrl+G"}
     row = page.shortcuts.rows[ActionName.GENERATE]
     assert row.key.text() == "Ctrl+G"
     row.back.click()
-    assert keys_of(actions, ActionName.GENERATE) == ["Ctrl+Return", "Ctrl+Return"]
+    assert keys_of(ActionName.GENERATE) == ["Ctrl+Return", "Ctrl+Return"]
     assert desk.session.settings.now.shortcuts == {}
 
 
 def test_a_key_of_another_action_is_taken_only_when_asked(desk: Desk, page: SettingsPage) -> None:
-    actions = desk.window.actions_by_name
     press(page, ActionName.GENERATE, Qt.Key.Key_O, CTRL)
     clash = page.shortcuts.rows[ActionName.GENERATE].clash
     assert clash is not None
-    assert actions[ActionName.OPEN].text() in clash.problem.text().replace("\u200b", "")
+    assert text_of(ActionName.OPEN) in clash.problem.text().replace("\u200b", "")
     assert desk.session.settings.now.shortcuts == {}
     clash.take_over.click()
-    assert keys_of(actions, ActionName.GENERATE) == ["Ctrl+O"]
-    assert keys_of(actions, ActionName.OPEN) == []
+    assert keys_of(ActionName.GENERATE) == ["Ctrl+O"]
+    assert keys_of(ActionName.OPEN) == []
     assert page.shortcuts.rows[ActionName.OPEN].key.text() == "No key"
     # Back to the usual key, which is taken: asked again.
     other = page.shortcuts.rows[ActionName.OPEN]
     other.back.click()
-    assert keys_of(actions, ActionName.OPEN) == []
+    assert keys_of(ActionName.OPEN) == []
     assert other.clash is not None
     other.clash.take_over.click()
-    assert keys_of(actions, ActionName.OPEN) == ["Ctrl+O"]
-    assert keys_of(actions, ActionName.GENERATE) == []
+    assert keys_of(ActionName.OPEN) == ["Ctrl+O"]
+    assert keys_of(ActionName.GENERATE) == []
 
 
 def test_a_key_may_have_two_meanings_in_two_places(desk: Desk, page: SettingsPage) -> None:
-    actions = desk.window.actions_by_name
-    assert keys_of(actions, ActionName.INVERT_MASK) == ["I"]
+    assert keys_of(ActionName.INVERT_MASK) == ["I"]
     press(page, ActionName.FAVOURITE, Qt.Key.Key_B)
-    assert keys_of(actions, ActionName.FAVOURITE) == ["B"] == keys_of(actions, ActionName.BRUSH)
+    assert keys_of(ActionName.FAVOURITE) == ["B"] == keys_of(ActionName.BRUSH)
     press(page, ActionName.FAVOURITE, Qt.Key.Key_X)
-    assert keys_of(actions, ActionName.FAVOURITE) == ["B"]
+    assert keys_of(ActionName.FAVOURITE) == ["B"]
 
 
 def test_the_key_of_a_menu_is_refused(desk: Desk, page: SettingsPage) -> None:
@@ -97,8 +97,8 @@ def test_the_key_of_a_menu_is_refused(desk: Desk, page: SettingsPage) -> None:
     assert "Help" in clash.problem.text()
     assert desk.session.settings.now.shortcuts == {}
     # In the file, or with a language whose menu has another key, it is passed over.
-    desk.window.actions_by_name.use_keys({"reveal": "Alt+H"})
-    assert keys_of(desk.window.actions_by_name, ActionName.REVEAL) == []
+    keys().use({"reveal": "Alt+H"})
+    assert keys_of(ActionName.REVEAL) == []
 
 
 def test_the_key_that_pastes_is_refused(desk: Desk, page: SettingsPage) -> None:
@@ -109,8 +109,8 @@ def test_the_key_that_pastes_is_refused(desk: Desk, page: SettingsPage) -> None:
     assert not clash.take_over.isVisible()
     assert desk.session.settings.now.shortcuts == {}
     # In the file it is passed over: of two actions with one key, Qt triggers none.
-    desk.window.actions_by_name.use_keys({"models": "Ctrl+V"})
-    assert keys_of(desk.window.actions_by_name, ActionName.MODELS) == []
+    keys().use({"models": "Ctrl+V"})
+    assert keys_of(ActionName.MODELS) == []
 
 
 def test_another_key_to_search_with_serves_every_page(desk: Desk, page: SettingsPage) -> None:
@@ -140,7 +140,7 @@ def test_keys_for_typing_are_refused(desk: Desk, page: SettingsPage) -> None:
 
 def test_a_letter_alone_is_the_key_of_a_tool(desk: Desk, page: SettingsPage) -> None:
     press(page, ActionName.BRUSH, Qt.Key.Key_P)
-    assert keys_of(desk.window.actions_by_name, ActionName.BRUSH) == ["P"]
+    assert keys_of(ActionName.BRUSH) == ["P"]
 
 
 def test_escape_keeps_the_key_and_backspace_takes_it_away(desk: Desk, page: SettingsPage) -> None:
@@ -148,7 +148,7 @@ def test_escape_keeps_the_key_and_backspace_takes_it_away(desk: Desk, page: Sett
     assert desk.session.settings.now.shortcuts == {}
     press(page, ActionName.REVEAL, Qt.Key.Key_Backspace)
     assert desk.session.settings.now.shortcuts == {"reveal": ""}
-    assert keys_of(desk.window.actions_by_name, ActionName.REVEAL) == []
+    assert keys_of(ActionName.REVEAL) == []
 
 
 def test_keys_that_are_pressed_do_nothing_else_meanwhile(desk: Desk, page: SettingsPage) -> None:
@@ -184,19 +184,63 @@ KEYS = st.sampled_from(
 @given(chosen=st.dictionaries(st.sampled_from([*ActionName, "unknown"]), KEYS))
 def test_no_two_actions_ever_have_the_same_key(qtbot: QtBot, chosen: dict[str, str]) -> None:
     window = QWidget()
-    actions = Actions(window, chosen)
-    assert shared_keys(actions) == []
-    assert not any("Tab" in keys_of(actions, name) for name in ActionName)
-    actions.use_keys({})
+    Actions(window, chosen)
+    assert shared_keys() == []
+    assert not any("Tab" in keys_of(name) for name in ActionName)
+    keys().use({})
     for name in ActionName:
-        assert keys_of(actions, name)[0] == portable(usual_keys(name)[0])
+        assert keys_of(name)[0] == portable(usual_keys(name)[0])
 
 
 def test_an_action_keeps_the_key_that_is_not_taken_from_it(desk: Desk, page: SettingsPage) -> None:
-    actions = desk.window.actions_by_name
     press(page, ActionName.REVEAL, Qt.Key.Key_Comma, CTRL)
     clash = page.shortcuts.rows[ActionName.REVEAL].clash
     assert clash is not None
     clash.take_over.click()
-    assert keys_of(actions, ActionName.REVEAL) == ["Ctrl+,"]
-    assert keys_of(actions, ActionName.SETTINGS) == ["Ctrl+4"]
+    assert keys_of(ActionName.REVEAL) == ["Ctrl+,"]
+    assert keys_of(ActionName.SETTINGS) == ["Ctrl+4"]
+
+
+def test_keys_of_a_part_are_found_by_its_name_and_changed(desk: Desk, page: SettingsPage) -> None:
+    row = page.shortcuts.rows[ActionName.DUPLICATE_JOB]
+    assert row.matches(["queue", "duplicate"])
+    assert row.matches(["in the queue", "d"])
+    assert row.key.accessibleDescription() == "In the queue"
+    press(page, ActionName.DUPLICATE_JOB, Qt.Key.Key_K)
+    assert keys_of(ActionName.DUPLICATE_JOB) == ["K"]
+    assert desk.session.settings.now.shortcuts == {"duplicate_job": "K"}
+
+
+def test_further_keys_are_named_and_found(page: SettingsPage) -> None:
+    row = page.shortcuts.rows[ActionName.SHORTCUTS]
+    assert (row.key.text(), row.also.text()) == ("F1", "also Ctrl+/")
+    assert row.matches(["ctrl+/"])
+
+
+def test_a_clash_names_the_part_in_which_the_other_key_works(page: SettingsPage) -> None:
+    press(page, ActionName.GENERATE, Qt.Key.Key_Up, CTRL)
+    clash = page.shortcuts.rows[ActionName.GENERATE].clash
+    assert clash is not None
+    assert "More weight" in clash.problem.text()
+    assert "In a prompt" in clash.problem.text()
+
+
+def test_escape_leads_back_and_is_no_key_of_a_part(desk: Desk, page: SettingsPage) -> None:
+    row = page.shortcuts.rows[ActionName.REMOVE_JOB]
+    desk.session.settings.change(shortcuts={"cancel": ""})
+    row.want(QKeySequence("Esc"))
+    assert row.clash is not None
+    assert row.clash.problem.text()
+    assert keys_of(ActionName.REMOVE_JOB) == ["Del"]
+
+
+def test_a_picture_alone_may_have_the_keys_that_move_elsewhere(page: SettingsPage) -> None:
+    press(page, ActionName.PICTURE_AFTER, Qt.Key.Key_Space)
+    clash = page.shortcuts.rows[ActionName.PICTURE_AFTER].clash
+    assert clash is not None
+    assert "Back to all pictures" in clash.problem.text()
+    clash.take_over.click()
+    assert keys_of(ActionName.PICTURE_AFTER) == ["Space"]
+    assert keys_of(ActionName.ALL_PICTURES)[0] == "Return"
+    press(page, ActionName.MAKE_NEXT, Qt.Key.Key_Space)
+    assert keys_of(ActionName.MAKE_NEXT) == ["Alt+Home"]
