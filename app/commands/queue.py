@@ -1,6 +1,7 @@
 """Commands for the jobs of the queue: their order, copies, changes and removal; the pause."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from app.queue.counted_seeds import with_counted_seed
 from app.queue.drawing import drawings, usual_strength
 from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.pace import Pace
+from app.queue.under_way import Tally, UnderWay
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
 from engine.api.machine import DeviceInfo
@@ -236,20 +238,22 @@ class QueueCommands(QObject):
         answer = self._checkpoints.answer(Path(request.checkpoint or ""))
         return answer if isinstance(answer, CheckpointInfo) else None
 
-    def total_seconds(self, jobs: Iterable[Job]) -> float | None:
+    @cached_property
+    def under_way(self) -> Tally:
+        """The jobs that are not over, which are counted from the first question on."""
+        return UnderWay(self._queue, self).tally
+
+    def total_seconds(self, tally: Tally) -> float | None:
         """Return the expected seconds for a picture of each job; None if a checkpoint is new.
 
         Equal pictures are estimated once: a queue may hold thousands.
         """
-        alike: dict[object, list[JobRequest]] = {}
-        for request in (job.request for job in jobs):
-            alike.setdefault(_likeness(request), []).append(request)
         total = 0.0
-        for requests in alike.values():
-            seconds = self.seconds(requests[0])
+        for alike in tally:
+            seconds = self.seconds(alike.request)
             if seconds is None:
                 return None
-            total += seconds * len(requests)
+            total += seconds * alike.count
         return total
 
     def shape(self, request: JobRequest) -> tuple[int, int]:
@@ -281,15 +285,3 @@ class QueueCommands(QObject):
     def _named(self, jobs: Sequence[str], *states: JobState) -> list[Job]:
         found = filter(None, map(self._queue.job, jobs))
         return [job for job in found if not states or job.state in states]
-
-
-def _likeness(request: JobRequest) -> object:
-    """Return a value that is equal for requests whose pictures take the same time."""
-    if isinstance(request, UpscaleRequest):
-        return request
-    size, inputs = (request.width, request.height), bool(request.inputs)
-    method = request.steps, request.sampler, request.strength, request.convention
-    guidance = request.guidance, request.guidance_options
-    redraws = inputs, request.mask_options, request.second_passes
-    beside = request.controls, request.image_prompts, request.refiner
-    return request.checkpoint, size, method, guidance, redraws, beside

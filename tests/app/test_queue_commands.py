@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
 from app.queue.drawing import Drawing
-from app.queue.jobs import JobState
+from app.queue.jobs import Job, JobRequest, JobState
+from app.queue.under_way import Tally
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.control import ControlLayer
 from engine.api.image_prompts import ImagePrompt
@@ -261,6 +262,17 @@ def test_failed_jobs_are_tried_again_made_smaller_and_cleared(
     assert [notice for notice in staged.session.notices.notices if notice.error is not None] == []
 
 
+def copies(job: Job, count: int, prefix: str) -> list[Job]:
+    return [msgspec.structs.replace(job, id=f"{prefix}{number}") for number in range(count)]
+
+
+def asking(job: Job, requests: Sequence[JobRequest]) -> list[Job]:
+    return [
+        msgspec.structs.replace(job, id=str(number), request=request)
+        for number, request in enumerate(requests)
+    ]
+
+
 def test_equal_pictures_of_a_long_queue_are_estimated_once(
     staged: Staged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,12 +287,12 @@ def test_equal_pictures_of_a_long_queue_are_estimated_once(
         return {768: 2.0, 1024: None}.get(passes[0].width, 1.0)
 
     monkeypatch.setattr(staged.session.pace, "seconds", seconds)
-    assert commands.total_seconds([job] * 1000 + [larger] * 10) == 1020
+    assert commands.total_seconds(Tally(copies(job, 1000, "a") + copies(larger, 10, "b"))) == 1020
     assert len(asked) == 2
     unknown = msgspec.structs.replace(
         job, request=msgspec.structs.replace(job.request, width=1024, height=1024)
     )
-    assert commands.total_seconds([job, unknown]) is None
+    assert commands.total_seconds(Tally([*copies(job, 1, "a"), unknown])) is None
 
 
 def test_pictures_with_another_guidance_are_estimated_by_themselves(
@@ -301,9 +313,9 @@ def test_pictures_with_another_guidance_are_estimated_by_themselves(
         return sum(drawing.predictions for drawing in passes)
 
     monkeypatch.setattr(staged.session.pace, "seconds", seconds)
-    jobs = [msgspec.structs.replace(job, request=request) for request in requests]
+    jobs = asking(job, requests)
     assert [commands.seconds(each) for each in requests] == [20, 10, 15, 38]
-    assert commands.total_seconds(jobs) == 83
+    assert commands.total_seconds(Tally(jobs)) == 83
 
 
 def test_the_time_of_a_job_counts_the_networks_beside_its_denoiser(
@@ -325,8 +337,8 @@ def test_the_time_of_a_job_counts_the_networks_beside_its_denoiser(
         return 1.0 + 10 * names.count("edges") + 100 * names.count("face") + 1000 * len(passes)
 
     monkeypatch.setattr(staged.session.pace, "seconds", seconds)
-    jobs = [msgspec.structs.replace(job, request=request) for request in requests]
-    assert commands.total_seconds(jobs) == sum((1001, 1011, 1101, 2001))
+    jobs = asking(job, requests)
+    assert commands.total_seconds(Tally(jobs)) == sum((1001, 1011, 1101, 2001))
 
 
 def test_the_time_of_a_job_follows_from_its_own_settings(
@@ -352,7 +364,7 @@ def test_the_time_of_a_job_follows_from_its_own_settings(
     monkeypatch.setattr(staged.session.pace, "seconds", seconds)
     staged.session.generation.steps = 50
     assert commands.seconds(job.request) == 4
-    assert commands.total_seconds([job, again]) == 12
+    assert commands.total_seconds(Tally([*copies(job, 1, "a"), again])) == 12
 
 
 def test_the_running_picture_is_made_by_the_engine_that_is_started_instead(

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.queue.jobs import Job, JobState
+from app.queue.jobs import JobState
 from app.session import Session
 from ui.action_table import text_of
 from ui.actions import ActionName, Actions
@@ -178,8 +178,7 @@ class QueueDrawer(QFrame):
 
     def _show_summary(self) -> None:
         if self.isVisible():
-            jobs = self._session.queue.jobs
-            self.summary.setText(self._summary([job for job in jobs if not job.state.is_over]))
+            self.summary.setText(self._summary())
 
     def _show_buttons(self, *_: object) -> None:
         selected = self.list.selected
@@ -189,8 +188,9 @@ class QueueDrawer(QFrame):
         self.smaller.setText(words)
         self.smaller.setVisible(bool(words))
 
-    def _summary(self, under_way: list[Job]) -> str:
+    def _summary(self) -> str:
         """Return how many pictures are left, and how long they take where that is known."""
+        under_way = self._commands.under_way
         if not under_way:
             return self.tr("No picture is waiting.")
         parts = [self.tr("One picture to make")]
