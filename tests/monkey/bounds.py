@@ -16,6 +16,7 @@ from typing import Any, cast
 from PySide6.QtCore import QProcess
 from PySide6.QtGui import QDesktopServices
 
+from app.commands.updates import UpdateCommands
 from ui.files.chooser import FileChooser
 
 Tell = Callable[[str], None]
@@ -104,6 +105,8 @@ def answer_for_others(folder: Path, seed: int) -> None:
         (FileChooser, "save_file", new_file),
         (QDesktopServices, "openUrl", nothing),
         (QProcess, "startDetached", nothing_started),
+        # A window that starts anew would be seen as one that ended.
+        (UpdateCommands, "restart", nothing),
     )
     for owner, name, ours in replaced:
         setattr(owner, name, staticmethod(ours))  # pyright: ignore[reportArgumentType]

@@ -5,7 +5,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtGui import QKeySequence
@@ -28,6 +28,11 @@ _NAVIGATION = (
     "Home", "End", "Next", "Prior", "BackSpace", "Delete", "ctrl+a", "ctrl+c", "ctrl+v", "ctrl+x",
     "ctrl+z", "shift+Down", "shift+Right", "ctrl+Down", "ctrl+Up", "alt+Down", "Menu", "alt+h",
 )  # fmt: skip
+# Pages that shortcuts alone would hardly reach, those with most on them the most often, and the
+# keys of those that are windows of their own.
+_VISITED = ("models", "models", "settings", "settings", "gallery", "downloads", "devices")
+_WINDOWS = {"downloads": "ctrl+j", "devices": "ctrl+shift+r"}
+_STAY = (10, 30)
 # As quick as people type: more letters at once would be one long turn of the window's thread.
 _BETWEEN_LETTERS_MS = 40
 _X_NAMES = {
@@ -114,14 +119,37 @@ class Hand:
             self._disturb: 15,
             self._kill_engine: 2,
             self._pause: 10,
+            self._visit: 20,
         }
         self._actions, self._weights = list(actions), list(actions.values())
+        # What the mouse does on a page that is visited, and how much of that is left to do.
+        self._by_mouse = {self._click: 10, self._wheel: 5, self._drag: 4, self._click_right: 1}
+        self._left = 0
 
     def act(self) -> None:
         """Do one thing."""
-        action = self._choose.choices(self._actions, self._weights)[0]
         self.count += 1
-        action()
+        if self._left:
+            self._left -= 1
+            self._one_of(list(self._by_mouse), list(self._by_mouse.values()))
+        else:
+            self._one_of(self._actions, self._weights)
+
+    def _one_of(self, deeds: Sequence[Callable[[], None]], weights: Sequence[int]) -> None:
+        self._choose.choices(deeds, weights)[0]()
+
+    def _visit(self) -> None:
+        """Go to a page by the mouse, and stay there with it for a while."""
+        page = self._choose.choice(_VISITED)
+        if page in _WINDOWS:
+            self._key(_WINDOWS[page])
+        else:
+            found = self._window.ask(f"door(window, {page!r})")
+            if found is None:
+                return
+            self._note("visit", page)
+            self._window.click((found[0], found[1]))
+        self._left = self._choose.randint(*_STAY)
 
     def _note(self, name: str, text: object) -> None:
         self._record.add(Action(at=time.time(), name=name, text=str(text)[:200]))

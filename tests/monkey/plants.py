@@ -19,6 +19,11 @@ def _stall() -> None:
         pass
 
 
+def _wait() -> None:
+    # For what uses no processor, as a disk or a thread that holds a lock.
+    time.sleep(0.2)
+
+
 def _leak() -> None:
     # Written to, so that it is resident.
     _kept.append(bytearray(b"x" * 2_000_000))
@@ -41,6 +46,7 @@ _RESTS_BEFORE_A_CRASH = 5
 # The fault, and the milliseconds after which it comes, again and again.
 _PLANTS: dict[str, tuple[Callable[[], None], int]] = {
     "stall": (_stall, 1500),
+    "wait": (_wait, 1700),
     "leak": (_leak, 100),
     "error": (_error, 2000),
     "warning": (_warning, 2000),

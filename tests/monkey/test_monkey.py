@@ -1,15 +1,27 @@
 """The monkey finds what is planted into the application, and nothing in what it cannot blame."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.monkey import watch
 from tests.monkey.disorder import Disorder
-from tests.monkey.hand import SHORTCUTS
+from tests.monkey.hand import SHORTCUTS, Hand
 from tests.monkey.heap import heap_mb
 from tests.monkey.judge import findings_in, growth, report
-from tests.monkey.records import ACTIONS, FIGURES, FINDINGS, Action, Figures, Finding, Record
+from tests.monkey.records import (
+    ACTIONS,
+    FIGURES,
+    FINDINGS,
+    Action,
+    Figures,
+    Finding,
+    Record,
+    read_records,
+)
 from tests.monkey.run import Monkey
 from tests.ui.real_window.display import missing_programs
 
@@ -19,7 +31,7 @@ NEEDS = pytest.mark.skipif(bool(missing_programs()), reason="a real window needs
 @pytest.mark.slow
 @NEEDS
 def test_the_monkey_finds_planted_faults(tmp_path: Path) -> None:
-    planted = "stall,leak,error,warning,outside,crash"
+    planted = "stall,wait,leak,error,warning,outside,crash"
     verdict = Monkey(
         tmp_path / "run",
         seed=1,
@@ -34,6 +46,8 @@ def test_the_monkey_finds_planted_faults(tmp_path: Path) -> None:
     assert kinds["stall"]
     assert "plants.py" in told
     assert "_stall" in told
+    assert kinds["held_up"]
+    assert "_wait" in told
     assert kinds["warning"]
     assert "planted warning" in told
     assert kinds["traceback"]
@@ -138,3 +152,50 @@ def test_shortcuts_are_named_as_the_display_server_names_them() -> None:
         SHORTCUTS
     )
     assert "ctrl+q" not in SHORTCUTS
+
+
+class Pretended:
+    """A window that answers every question with a place, and takes everything."""
+
+    pid = 0
+
+    def ask(self, _expression: str) -> list[int]:
+        return [5, 5]
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return lambda *_, **__: None
+
+
+def test_a_visit_to_a_page_goes_on_by_the_mouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hand, "_pause", lambda _: None)
+    disorder = Disorder(tmp_path, [tmp_path / "a.png"])
+    with Record(tmp_path / ACTIONS) as record:
+        pretended: Any = Pretended()
+        hand = Hand(pretended, pretended, disorder, record, seed=3)
+        for _ in range(1500):
+            hand.act()
+    actions = read_records(tmp_path / ACTIONS, Action)
+    visits = [at for at, action in enumerate(actions[:-12]) if action.name == "visit"]
+    assert {actions[at].text for at in visits} == {"models", "settings", "gallery"}
+    for at in visits:
+        after = {action.name for action in actions[at + 1 : at + 11]}
+        assert after <= {"click", "right click", "wheel", "drag"}
+
+
+def test_a_wait_is_judged_without_the_queue_of_other_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queued = [1.0]
+    monkeypatch.setattr(watch, "_queued_others", lambda: queued[0])
+    begun = watch._Clock(10.0, 1.0, 0.0)  # pyright: ignore[reportPrivateUsage]
+    wait = watch._Wait(begun, begun)  # pyright: ignore[reportPrivateUsage]
+    assert wait.until(watch._Clock(10.04, 1.0, 0.0)) == 0  # pyright: ignore[reportPrivateUsage]
+    later = watch._Clock(10.2, 1.0, 0.0)  # pyright: ignore[reportPrivateUsage]
+    assert wait.until(later) == pytest.approx(200)
+    queued[0] = 1.18
+    assert wait.until(later) == pytest.approx(20)
+    queued[0] = 1.0
+    wait.is_told = True
+    assert wait.until(later) == 0

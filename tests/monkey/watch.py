@@ -2,10 +2,12 @@
 
 A turn of the event loop is measured by the thread's own processor time, which other programs on the
 machine do not lengthen. A thread that waits, for a disk or another thread, uses none of it; that
-time is the turn's, without the processor's and without the system's queue for the processor.
+time is the turn's, without the processor's and without the system's queue for the processor: that
+of this thread, and that of the others of the application, which it may wait for.
 """
 
 import gc
+import linecache
 import logging
 import os
 import resource
@@ -14,6 +16,7 @@ import threading
 import time
 import traceback
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +29,6 @@ from tests.monkey.heap import heap_mb
 from tests.monkey.records import FIGURES, FINDINGS, Figures, Finding, Record
 
 STALL_MS = 50.0
-# A wait may be for a thread that waits for the processor, so it is given more.
-HELD_UP_MS = 3000.0
 _SAMPLE_S = 0.01
 _FRAMES = 14
 _SAMPLES = 3
@@ -114,7 +115,7 @@ class Watch(QObject):
     def _sample(self) -> None:
         """Keep the stacks of a turn that is long already, and tell of one that waits."""
         clock = time.pthread_getcpuclockid(self._thread)
-        told: _Clock | None = None
+        wait: _Wait | None = None
         while True:
             time.sleep(_SAMPLE_S)
             turn, stacks = self._turn, self._stacks
@@ -123,11 +124,19 @@ class Watch(QObject):
             # From the second half on: the first is as much to blame as what exceeds the limit.
             if used > STALL_MS / 2 and len(stacks) < _SAMPLES:
                 stacks.append(_lines(self._stack()))
-            elif waited > HELD_UP_MS and turn is not told:
-                stack = self._stack()
-                if _EXEC not in (stack[-1].line or ""):
-                    told = turn
-                    self.add("held_up", "", ("--", *_lines(stack)), waited)
+            if waited < STALL_MS / 2 or self._waits_for_events():
+                wait = None
+            elif wait is None or wait.turn is not turn:
+                wait = _Wait(turn, now)
+            elif (ms := wait.until(now)) > STALL_MS:
+                self.add("held_up", "", ("--", *_lines(self._stack())), ms)
+                wait.is_told = True
+
+    def _waits_for_events(self) -> bool:
+        frame = sys._current_frames().get(self._thread)  # pyright: ignore[reportPrivateUsage]
+        if frame is None:
+            return True
+        return _EXEC in linecache.getline(frame.f_code.co_filename, frame.f_lineno or 0)
 
     def _stack(self) -> traceback.StackSummary:
         frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
@@ -227,6 +236,21 @@ class _Clock:
         return used * 1000, waited * 1000
 
 
+class _Wait:
+    """A turn that waits for something else than events, as far as it was seen."""
+
+    def __init__(self, turn: _Clock, now: _Clock) -> None:
+        self.turn, self._since, self._others = turn, now, _queued_others()
+        self.is_told = False
+
+    def until(self, now: _Clock) -> float:
+        """Return the milliseconds that no other thread's queue explains; 0 once they were told."""
+        _, waited = now.since(self._since)
+        if self.is_told or waited <= STALL_MS:
+            return 0.0
+        return waited - (_queued_others() - self._others) * 1000
+
+
 def _usage() -> resource.struct_rusage:
     return resource.getrusage(resource.RUSAGE_THREAD)
 
@@ -237,6 +261,16 @@ _STATISTICS = os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", 
 def _queued() -> float:
     """Return the seconds that the window's thread was ready to run but did not."""
     return int(os.pread(_STATISTICS, 100, 0).split()[1]) / 1e9
+
+
+def _queued_others() -> float:
+    """Return the seconds that the other threads of the application were ready but did not run."""
+    total = 0.0
+    for task in os.scandir("/proc/self/task"):
+        # A thread may end meanwhile.
+        with suppress(OSError):
+            total += int(Path(task.path, "schedstat").read_text().split()[1]) / 1e9
+    return total - _queued()
 
 
 def _callers() -> traceback.StackSummary:

@@ -20,6 +20,7 @@ from tests.ui.real_window.probed_application import Probe
 from ui.actions import ActionName
 from ui.application import Application
 from ui.main_window import MainWindow
+from ui.places import Place
 
 _make_window = ui.application.make_window
 
@@ -31,7 +32,7 @@ class WatchedProbe(Probe):
         self, application: Application, session: Session, window: MainWindow, watch: Watch
     ) -> None:
         super().__init__(
-            application, session, window, watch=watch, target=target, JobState=JobState
+            application, session, window, watch=watch, target=target, door=door, JobState=JobState
         )
         self._watch = watch
 
@@ -54,6 +55,15 @@ def target(kind: str, which: float, across: float, down: float) -> tuple[int, in
         if QApplication.widgetAt(at) is not None and _screen().contains(at):
             return at.x(), at.y()
     return None
+
+
+def door(window: MainWindow, place: str) -> tuple[int, int] | None:
+    """Return where the rail's button of a place is on the screen; None if something is before."""
+    button = window.places.rail.buttons[Place(place)]
+    if QApplication.activePopupWidget() is not None or QApplication.activeWindow() is not window:
+        return None
+    at = button.mapToGlobal(button.rect().center())
+    return (at.x(), at.y()) if QApplication.widgetAt(at) is button else None
 
 
 def _control(top: QWidget, which: float) -> QWidget:
