@@ -12,6 +12,8 @@ from PySide6.QtCore import QObject
 from app.background import Background
 from ui.slices import Slices
 
+# The second compiles large expressions, for longer than a frame.
+_WITHOUT_QT = ("engine.metadata.readers", "tomllib")
 # What others use comes first, that no piece brings much with it.
 _PACKAGES = (
     "app.gallery",
@@ -32,7 +34,7 @@ def read_ahead(background: Background, parent: QObject) -> None:
     def begin(_: object) -> None:
         Slices(read_pages(), parent)
 
-    background.run(lambda: import_module("engine.metadata.readers"), begin)
+    background.run(lambda: [import_module(name) for name in _WITHOUT_QT], begin)
 
 
 def read_pages() -> Iterator[None]:

@@ -28,7 +28,7 @@ from tests.ui.test_accessibility import unnamed
 from ui.actions import ActionName
 from ui.picture_facts import Fact, read_facts, seen
 from ui.theme.theme import Theme
-from ui.widgets.picture_details import PictureDetails
+from ui.widgets.picture_details import FactRow, PictureDetails
 
 A1111 = """a castle, <lora:seaside:0.8>
 Negative prompt: blurry
@@ -268,3 +268,16 @@ def test_another_picture_is_told_in_the_rows_that_are_there(
     pane.show_facts(first)
     assert tuple(pane.rows) == rows
     assert not any(row.isHidden() for row in rows)
+
+
+def test_rows_are_there_before_the_first_picture(qtbot: QtBot, theme: Theme) -> None:
+    # Made as a picture is shown, they would take longer than a frame.
+    details = PictureDetails(theme)
+    qtbot.addWidget(details)
+    for _ in details.make_rows():
+        assert not details.rows
+    before = details.findChildren(FactRow)
+    details.show_facts([Fact("Seed", "7"), Fact("Steps", "20")])
+    assert details.findChildren(FactRow) == before
+    assert [row.value.toPlainText() for row in details.rows] == ["7", "20"]
+    assert [row.isHidden() for row in before] == [False, False] + [True] * (len(before) - 2)

@@ -1,6 +1,6 @@
 """A pane with everything that made a picture: a row for each fact, with a button to copy it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QLocale, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
@@ -20,6 +20,10 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import plain_label
 from ui.widgets.scroll_area import scroll_area
+
+# The facts that most pictures have, and what a row has before it has one.
+_USUAL_ROWS = 12
+_NO_FACT = Fact("", "")
 
 
 class PictureDetails(QWidget):
@@ -66,12 +70,22 @@ class PictureDetails(QWidget):
         for row, fact in zip(self._made, facts, strict=False):
             row.show_fact(fact)
         for fact in facts[len(self._made) :]:
-            self._made.append(FactRow(self._theme, fact))
-            self._column.insertWidget(len(self._made) - 1, self._made[-1])
+            self._make(fact)
         self.rows = self._made[: len(facts)]
         for number, row in enumerate(self._made):
             row.setVisible(number < len(facts))
         self._area.verticalScrollBar().setValue(0)
+
+    def make_rows(self) -> Iterator[None]:
+        """Make the rows of a usual picture before they are wanted, one for each value."""
+        while len(self._made) < _USUAL_ROWS:
+            self._make(_NO_FACT)
+            self._made[-1].hide()
+            yield
+
+    def _make(self, fact: Fact) -> None:
+        self._made.append(FactRow(self._theme, fact))
+        self._column.insertWidget(len(self._made) - 1, self._made[-1])
 
     def _copy_all(self) -> None:
         _copy(self._texts.copied)
