@@ -1,14 +1,13 @@
 """Marks copied to where searches and other programs see them: the index, and XMP sidecars."""
 
 from collections.abc import Mapping
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
-from app.gallery.database import PATIENCE_S, connect, index_errors
+from app.gallery.database import PATIENCE_S, opened
 from app.gallery.marks import Marked, MarkStore
 from app.gallery.outcomes import Broken, Fault, attempt
 from app.gallery.reading import paths_of
@@ -114,7 +113,7 @@ def mirror(
     """
     marks = [(identity, marked.marks) for identity, (marked, _) in owed.items()]
     beside = [identity for identity, (_, sidecars) in owed.items() if sidecars]
-    with index_errors(), closing(connect(index, patience_s=patience_s)) as connection:
+    with opened(index, patience_s=patience_s) as connection:
         transaction(connection, lambda: write_marks(connection, marks))
         paths = paths_of(connection, beside)
     failed: list[tuple[str, Exception]] = []
@@ -140,7 +139,7 @@ def mirror_all(index: Path, store: MarkStore) -> None:
 
     Raises IndexBusyError, IndexDamagedError and sqlite3.Error.
     """
-    with index_errors(), closing(connect(index)) as connection:
+    with opened(index) as connection:
         rows = connection.execute(
             "SELECT DISTINCT identity, rating, favourite, rejected FROM pictures"
             " WHERE identity IS NOT NULL AND (rating > 0 OR favourite OR rejected)"

@@ -3,12 +3,11 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
-from app.gallery.database import IndexDamagedError, connect, index_errors
+from app.gallery.database import IndexDamagedError, index_errors, opened
 from app.gallery.rows import SHOWN_CHARACTERS, Count, Facets, GalleryRow, Marks, Trouble
 from app.gallery.storable import shown_path, stored_path
 
@@ -125,7 +124,7 @@ def paths_of(
 
 def read_facets(index: Path) -> Facets:
     """Return what the pictures can be filtered by."""
-    with index_errors(), closing(connect(index)) as connection:
+    with opened(index) as connection:
         total, favourites, rejected = connection.execute(
             "SELECT count(*), coalesce(sum(favourite), 0), coalesce(sum(rejected), 0) FROM pictures"
         ).fetchone()

@@ -8,13 +8,12 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from pathlib import Path
 from threading import Event
 
 import msgspec
 
-from app.gallery.database import connect, index_errors
+from app.gallery.database import opened
 from app.gallery.descriptions import UNKNOWN, read_description
 from app.gallery.headers import Header, open_raw, read_header
 from app.gallery.listing import Listing, list_folder
@@ -117,7 +116,7 @@ class Scan:
     def run(self, roots: tuple[Root, ...]) -> Scanned:
         """Scan. Raises IndexBusyError, IndexDamagedError and sqlite3.Error."""
         states: dict[Path, FolderState] = {}
-        with index_errors(), closing(connect(self._index)) as connection:
+        with opened(self._index) as connection:
             self._load(connection)
             for root in roots:
                 states[root.path] = self._walk(connection, root)

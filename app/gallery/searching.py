@@ -1,13 +1,12 @@
 """Searches of the index: a list of pictures in order, and those of them that words find."""
 
 import sqlite3
-from contextlib import closing
 from itertools import compress
 from pathlib import Path
 
 import msgspec
 
-from app.gallery.database import IndexDamagedError, connect, index_errors
+from app.gallery.database import IndexDamagedError, opened
 from app.gallery.query import Condition, GalleryQuery, list_statement, word_statements
 from app.gallery.rows import Results
 
@@ -36,7 +35,7 @@ class Searcher:
 
         Raises IndexBusyError, IndexDamagedError and sqlite3.Error.
         """
-        with index_errors(), closing(connect(index)) as connection:
+        with opened(index) as connection:
             # Every statement sees the same state of the index.
             connection.execute("BEGIN")
             listed = self._list(connection, list_statement(query))

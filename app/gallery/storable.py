@@ -2,6 +2,8 @@
 
 import os
 
+from app.gallery.database import IndexDamagedError
+
 
 def stored_text(text: str) -> str:
     """Return a text that SQLite and its index of words take: no lone surrogates, no null."""
@@ -13,6 +15,11 @@ def stored_path(path: str) -> bytes:
     return os.fsencode(path)
 
 
-def shown_path(stored: bytes) -> str:
-    """Return the path that `stored_path` made bytes of."""
+def shown_path(stored: object) -> str:
+    """Return the path that `stored_path` made bytes of.
+
+    Raises IndexDamagedError for anything but bytes, which an index may hold whose byte flipped.
+    """
+    if not isinstance(stored, bytes):
+        raise IndexDamagedError(f"a path that is {type(stored).__name__}")
     return os.fsdecode(stored)

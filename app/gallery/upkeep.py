@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
 from app.folder_watch import FolderWatch
-from app.gallery.database import FILE, prepare, quick_check, set_aside
+from app.gallery.database import FILE, check, make_again, prepare
 from app.gallery.marks import MarkStore
 from app.gallery.mirroring import mirror_all
 from app.gallery.outcomes import Broken, Fault, attempt
@@ -71,6 +71,8 @@ class Upkeep(QObject):
         self._roots: tuple[Root, ...] = ()
         self._stop = Event()
         self._scanning = self._again = self._making = False
+        # The index was to be made again, and could not be.
+        self._unmade = False
         self._thorough = True
         # The folders that the system told of since the last scan began.
         self._changed: set[str] = set()
@@ -95,7 +97,7 @@ class Upkeep(QObject):
     def open(self, opened: Opened, roots: tuple[Root, ...]) -> None:
         """Check the index, then scan the roots."""
         self.index, self._marks, self._roots = opened.index, opened.marks, roots
-        self._start(check=True)
+        self._start(first=True)
 
     def follow(self, roots: tuple[Root, ...]) -> None:
         """Scan other roots from now on."""
@@ -121,11 +123,7 @@ class Upkeep(QObject):
         self._stop.set()
 
         def make() -> Broken | None:
-            def work() -> None:
-                set_aside(self.index)
-                prepare(self.index.parent)
-
-            return attempt(work)
+            return attempt(lambda: make_again(self.index))
 
         self.pool.run(make, self._on_made)
 
@@ -134,9 +132,12 @@ class Upkeep(QObject):
         self._stop.set()
         self.pool.close()
 
-    def _start(self, *, check: bool = False) -> None:
+    def _start(self, *, first: bool = False) -> None:
         marks, roots, thorough = self._marks, self._roots, self._thorough
         if marks is None or self._making:
+            return
+        if self._unmade:
+            self.make_again()
             return
         self._stop = stop = Event()
         self._scanning, self._thorough = True, False
@@ -149,8 +150,8 @@ class Upkeep(QObject):
         index, precedence, tell = self.index, self._precedence, self._told.emit
 
         def work() -> Scanned:
-            if check:
-                quick_check(index)
+            if first:
+                check(index)
                 mirror_all(index, marks)
             scan = Scan(index, marks, precedence, stop, tell, thorough=thorough, told=changed)
             return scan.run(roots)
@@ -214,8 +215,13 @@ class Upkeep(QObject):
     def _on_made(self, broken: Broken | None) -> None:
         self._making = False
         self._thorough = True
-        self.made_again.emit()
+        self._unmade = broken is not None
         if broken is not None:
+            # Tried again with the next scan, not at once: the disk may stay as it is for long.
             self.broken.emit(broken)
+            if broken.fault is Fault.BUSY:
+                self._freed.start()
+            return
+        self.made_again.emit()
         if not self._scanning:
             self._start()

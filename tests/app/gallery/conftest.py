@@ -47,6 +47,10 @@ class Opened:
         """Wait until something holds."""
         self._bot.waitUntil(condition, timeout=PATIENCE_MS)
 
+    def pass_time(self, milliseconds: int) -> None:
+        """Let events happen for a while."""
+        self._bot.wait(milliseconds)
+
     def ids(self, query: GalleryQuery | None = None) -> list[int]:
         """Search, and wait for the ids."""
         found: list[list[int]] = []

@@ -3,13 +3,14 @@
 import os
 import sqlite3
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Event
 
 import pytest
 
 from app.gallery import mirroring
-from app.gallery.database import IndexBusyError, connect
+from app.gallery.database import IndexBusyError, opened
 from app.gallery.query import GalleryQuery, Rejected
 from app.gallery.rows import Marks
 from app.gallery.sidecars import read_sidecar, write_sidecar
@@ -204,13 +205,13 @@ def _busy(gallery: Opened, monkeypatch: pytest.MonkeyPatch) -> tuple[Event, list
     busy, gave_up = Event(), list[str]()
     busy.set()
 
-    def connect_busily(path: Path, **_: float) -> sqlite3.Connection:
+    def open_busily(path: Path, **_: float) -> AbstractContextManager[sqlite3.Connection]:
         if busy.is_set():
             gave_up.append("busy")
             raise IndexBusyError("database is locked")
-        return connect(path)
+        return opened(path)
 
-    monkeypatch.setattr(mirroring, "connect", connect_busily)
+    monkeypatch.setattr(mirroring, "opened", open_busily)
     return busy, gave_up
 
 
