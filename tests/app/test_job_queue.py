@@ -2,8 +2,9 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from random import Random
 
 import msgspec
 import pytest
@@ -316,27 +317,87 @@ def test_a_large_batch_at_the_front_keeps_its_order(open_queue: Open) -> None:
     assert [generation_of(job).seed for job in queued.queue.jobs[:2500]] == list(range(2500))
 
 
-def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:
+class Storm:
+    """Deeds of a person and of the engine at random, and the order that must follow."""
+
+    def __init__(self, queued: Queued, jobs: Sequence[str], chance: Random) -> None:
+        self._queued, self._chance = queued, chance
+        self.order, self.states = list(jobs), dict.fromkeys(jobs, JobState.WAITING)
+        self.running: list[str] = []
+        self._follow()
+
+    def blow(self) -> None:
+        """Do one thing; most often cancel a job, which is mostly one that waits."""
+        deeds = (self._cancel, self._move, self._submit, self._retry, self.finish)
+        self._chance.choices(deeds, (60, 25, 3, 10, 2))[0]()
+
+    def _any(self, state: JobState) -> list[str]:
+        return [name for name in self.order if self.states[name] is state]
+
+    def _cancel(self) -> None:
+        name = self._chance.choice(self.order)
+        if self.states[name] is JobState.RUNNING:
+            return  # what becomes of it is the engine's to say
+        self._queued.queue.cancel(name)
+        if self.states[name] is JobState.WAITING:
+            self.states[name] = JobState.CANCELLED
+
+    def _move(self) -> None:
+        names = self._chance.sample(self.order, self._chance.choice((1, 2, 50)))
+        before = self._chance.choice((None, *self._chance.sample(self.order, 3)))
+        self._queued.queue.move(names, before)
+        moved = [n for n in names if self.states[n] is JobState.WAITING and n != before]
+        if moved:
+            self.order = [name for name in self.order if name not in set(moved)]
+            place = len(self.order) if before is None else self.order.index(before)
+            self.order[place:place] = moved
+
+    def _submit(self) -> None:
+        jobs = self._queued.queue.submit(REQUEST, Path("out"))
+        self.order += jobs
+        self.states.update(dict.fromkeys(jobs, JobState.WAITING))
+
+    def _retry(self) -> None:
+        for name in self._chance.sample(self._any(JobState.CANCELLED) or [""], 1):
+            self._queued.queue.retry(name)
+            if name:
+                self.states[name] = JobState.WAITING
+
+    def finish(self) -> None:
+        """Let the engine be ready with its job: the first that waits is next."""
+        self._queued.process.finish(self.running[-1])
+        self.states[self.running[-1]] = JobState.DONE
+        self._follow()
+
+    def _follow(self) -> None:
+        first = self._any(JobState.WAITING)[0]
+        self._queued.wait_until_running(first)
+        self.states[first] = JobState.RUNNING
+        self.running.append(first)
+
+
+@pytest.mark.parametrize(
+    ("seed", "deeds"),
+    [(29, 300), *(pytest.param(seed, 2000, marks=pytest.mark.slow) for seed in range(5))],
+)
+def test_ten_thousand_jobs_and_a_storm_keep_the_order(
+    open_queue: Open, seed: int, deeds: int
+) -> None:
+    """Cancelled, moved, submitted and put back while one after another runs; then read again."""
     queued = open_queue()
-    jobs = list(queued.submit(MAX_COUNT - 20))
-    queued.wait_until_running(jobs[0])
-    model, cancelled, goner = list(jobs), set[str](), ""
-    for number in range(1000):
-        goner = jobs[1 + (number * 104_729) % 9979]
-        queued.queue.cancel(goner)
-        cancelled.add(goner)
-        # Submitted while the storm goes on.
-        if number % 100 == 0:
-            model += queued.queue.submit(REQUEST, Path("out"))
-    queued.wait(
-        lambda: len(queued.queue.jobs) == len(model) and queued.state(goner) is JobState.CANCELLED
-    )
-    assert queued.order == model
-    over = {job.id for job in queued.queue.jobs if job.state is JobState.CANCELLED}
-    assert over == cancelled
-    # The next one runs in the order of the list.
-    queued.process.finish(jobs[0])
-    queued.wait_until_running(next(job for job in model[1:] if job not in cancelled))
+    storm = Storm(queued, queued.submit(MAX_COUNT), Random(seed))
+    for _ in range(deeds):
+        storm.blow()
+    storm.finish()  # waits until all before it is done
+    assert queued.order == storm.order
+    assert {job.id: job.state for job in queued.queue.jobs} == storm.states
+    assert queued.process.jobs_run == storm.running
+    assert len(storm.running) > 5
+    queued.queue.close()
+    again = open_queue(EngineState.STARTING)
+    # The running one is made anew; those that are over leave the list.
+    kept = (JobState.RUNNING, JobState.WAITING)
+    assert again.order == [name for name in storm.order if storm.states[name] in kept]
 
 
 def test_no_more_jobs_wait_than_there_is_room_for(open_queue: Open) -> None:

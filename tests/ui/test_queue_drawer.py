@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from random import Random
 from types import FrameType
 
 import pytest
@@ -31,7 +32,7 @@ from ui.dock.queue_drawer import QueueDrawer
 from ui.item_models import queue_item_model
 from ui.item_models.queue_item_model import ROW_ROLE, Index, QueueItemModel, QueueRow
 
-LEFT = Qt.MouseButton.LeftButton
+DELETE, LEFT = Qt.Key.Key_Delete, Qt.MouseButton.LeftButton
 ALT, NONE = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.NoModifier
 PROMPTS = ("one", "two", "three")
 
@@ -267,6 +268,42 @@ def test_ten_thousand_jobs_are_drawn_row_by_row(
     QTest.keyClick(drawer.list, Qt.Key.Key_Home, ALT)
     last = desk.queue.jobs[-1].id
     desk.wait(lambda: rows_first(drawer) == last)
+
+
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_a_storm_of_keys_over_many_jobs_while_they_run_shows_their_order(
+    make_desk: MakeDesk, count: int
+) -> None:
+    """Rows are selected, moved, cancelled and added at random between the engine's pictures."""
+    desk = make_desk(Plan(step_seconds=0.05)).start()
+    desk.session.generation.count = count
+    desk.session.jobs.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == count)
+    desk.session.generation.count = 1
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    drawer, chance = desk.window.queue, Random(29)
+    keys = (Qt.Key.Key_Home, ALT), (Qt.Key.Key_Up, ALT), (Qt.Key.Key_Down, ALT), (DELETE, NONE)
+    for _ in range(40):
+        select(drawer, *chance.sample(range(drawer.jobs.rowCount()), chance.choice((1, 3, 40))))
+        QTest.keyClick(drawer.list, *chance.choice(keys))
+        if chance.random() < 0.1:
+            desk.session.jobs.generate()
+        QApplication.processEvents()
+    desk.wait(lambda: any(job.state is JobState.DONE for job in desk.queue.jobs))
+    desk.queue.pause(paused=True)
+    desk.wait(lambda: desk.queue.paused and desk.queue.running is None)
+    assert count / 2 < len(ids_of(desk, JobState.WAITING)) < count
+    # The list follows the queue a little later.
+    desk.wait(
+        lambda: (
+            drawer.jobs.jobs_in(0, drawer.jobs.rowCount() - 1)
+            == [*ids_of(desk, JobState.WAITING), *reversed(ids_of(desk, JobState.DONE))]
+        )
+    )
+
+
+def ids_of(desk: Desk, state: JobState) -> list[str]:
+    return [job.id for job in desk.queue.jobs if job.state is state]
 
 
 def test_a_selection_of_many_jobs_stays_with_them_and_qt_keeps_none_of_their_places(
