@@ -91,7 +91,7 @@ class MainWindow(QMainWindow):
         self.setMenuBar(MenuBar(actions, self.pasting.action, self))
         self._connect()
         # The rail comes first in the order of Tab, but not for the first key.
-        page.form.prompt.setFocus()
+        page.entry.setFocus()
         self._is_built = True
 
     def _column(self) -> QVBoxLayout:
@@ -237,6 +237,10 @@ class MainWindow(QMainWindow):
             page.show_shortcuts()
 
     def _show_form(self) -> None:
+        self._open_create()
+        self.create_page.details_place.show_form()
+
+    def _open_create(self) -> None:
         # Where it is open already, the focus stays: a key was pressed in a field of the dock.
         if self.places.place is not Place.CREATE:
             self.places.open(Place.CREATE)
@@ -246,7 +250,7 @@ class MainWindow(QMainWindow):
         if self.places.open_picture(path):
             return
         self.session.view.choose(path)
-        self._show_form()
+        self._open_create()
 
     def _show_pictures(self, paths: Sequence[str]) -> None:
         self.places.open(Place.GALLERY)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.form.changes import Reuse
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.create.details_place import DetailsPlace
 from ui.create.side_splitter import SideSplitter
 from ui.panels.canvas_panel import CanvasPanel
 from ui.panels.form_panel import FormPanel
@@ -53,17 +54,19 @@ class CreatePage(QWidget):
         # A large system font makes the form wider: nothing of it may be cut off.
         self.sides.hold(self.form, self.form.needed_width, middle)
         self.form.needs_width.connect(self.sides.fit)
+        self.form.setFocusProxy(self.form.prompt)
         self.canvas = CanvasPanel(session, theme, actions, middle)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
         self._lay_out(_column(middle))
+        self.details_place = DetailsPlace(session, actions, self.sides, self.canvas)
         self._connect(actions)
         self._is_built = True
 
     @property
     def entry(self) -> QWidget:
         """The control that a key leads to."""
-        return self.form.prompt
+        return self.canvas.details.back if self.details_place.in_side else self.form.prompt
 
     @property
     def room_for_messages(self) -> QWidget:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QSplitter,
     QSplitterHandle,
     QToolButton,
@@ -24,7 +23,12 @@ _FOLD_HEIGHT = 56
 
 
 class SideSplitter(QSplitter):
-    """The side and the canvas. The side's width, and whether it is folded, are kept."""
+    """The side and the canvas. The side's width, and whether it is folded, are kept.
+
+    `folded` is emitted when a person has folded or unfolded it.
+    """
+
+    folded = Signal()
 
     def __init__(self, memory: SessionMemory, theme: Theme, actions: Actions) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -35,6 +39,10 @@ class SideSplitter(QSplitter):
         self._column = QVBoxLayout(self.side)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._width = memory.layout.side_width or SIDE_PANEL_WIDTH
+        # The most that the side may take, in pixels, for something that stands beside the picture.
+        self._limit: int | None = None
+        # What stands in the place of the form.
+        self._instead: QWidget | None = None
         self.setHandleWidth(SIDE_HANDLE)
         self.setChildrenCollapsible(False)
         self.addWidget(self.side)
@@ -49,25 +57,48 @@ class SideSplitter(QSplitter):
         self._form, self._least = form, least
         self._column.addWidget(form)
         self.addWidget(canvas)
-        self._show_form(shown=not self._memory.layout.side_folded)
+        self._show()
         self.splitterMoved.connect(self._on_moved)
         self._actions[ActionName.FOLD_SIDE].triggered.connect(self.fold)
 
     @property
     def is_folded(self) -> bool:
         """True if the side is folded away."""
-        return self._form.isHidden()
+        return self._memory.layout.side_folded
+
+    @property
+    def least_width(self) -> int:
+        """The least width of the form, in pixels."""
+        return self._least()
 
     def fold(self) -> None:
         """Fold the side away, or unfold it."""
-        folded = not self.is_folded
-        focus = QApplication.focusWidget()
-        had_focus = focus is not None and self._form.isAncestorOf(focus)
-        self._show_form(shown=not folded)
-        if folded and had_focus:
+        had_focus = self._has_focus
+        self._memory.keep_layout(side_folded=not self.is_folded)
+        self._show()
+        if self.is_folded and had_focus:
             # The keys must go to something that is visible.
             self.fold_button.setFocus()
-        self._memory.keep_layout(side_folded=folded)
+        self.folded.emit()
+
+    def show_instead(self, widget: QWidget | None) -> None:
+        """Show a widget in the place of the form; None shows the form again."""
+        if widget is self._instead:
+            return
+        had_focus = self._has_focus
+        self._instead = widget
+        if widget is not None:
+            self._column.addWidget(widget)
+        self._show()
+        if had_focus and not self.is_folded:
+            # The form's field that was left has the focus again.
+            (widget or self._form.focusWidget() or self._form).setFocus()
+
+    def limit(self, width: int | None) -> None:
+        """Give the side no more than a width in pixels; None for as much as is usual."""
+        if width != self._limit:
+            self._limit = width
+            self.fit()
 
     @property
     def fold_button(self) -> QToolButton:
@@ -89,9 +120,16 @@ class SideSplitter(QSplitter):
         assert isinstance(handle, _Handle)
         return handle
 
-    def _show_form(self, *, shown: bool) -> None:
-        self._form.setVisible(shown)
-        self._fold_handle.show_folded(folded=not shown)
+    @property
+    def _has_focus(self) -> bool:
+        return self.side.isAncestorOf(self.window().focusWidget() or self)
+
+    def _show(self) -> None:
+        folded = self.is_folded
+        if self._instead is not None:
+            self._instead.setVisible(not folded)
+        self._form.setVisible(not folded and self._instead is None)
+        self._fold_handle.show_folded(folded=folded)
         self.fit()
 
     def fit(self) -> None:
@@ -100,7 +138,8 @@ class SideSplitter(QSplitter):
             self.side.setFixedWidth(0)
             return
         least = self._least()
-        most = max(least, round(self.width() * _MOST))
+        most = round(self.width() * _MOST)
+        most = max(least, most if self._limit is None else min(most, self._limit))
         self.side.setMinimumWidth(least)
         self.side.setMaximumWidth(most)
         width = min(max(self._width, least), most)

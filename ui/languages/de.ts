@@ -900,6 +900,13 @@
   </message>
  </context>
  <context>
+  <name>DetailsPanel</name>
+  <message>
+   <source>Back to the form</source>
+   <translation>Zurück zum Formular</translation>
+  </message>
+ </context>
+ <context>
   <name>DeviceButton</name>
   <message>
    <source>Checking your hardware, once…</source>

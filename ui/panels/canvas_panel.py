@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from ui.create.map_over import MapOver
     from ui.panels.paint_panel import PaintPanel
 
-# The width of the pane of details, and its largest share of the canvas.
-_DETAILS_WIDTH, _DETAILS_SHARE = 300, 0.4
-
 _ZOOMING: dict[ActionName, Callable[[ZoomView], None]] = {
     ActionName.ZOOM_IN: lambda view: view.zoom_in(),
     ActionName.ZOOM_OUT: lambda view: view.zoom_out(),
@@ -56,6 +53,7 @@ class CanvasPanel(QWidget):
     shown = Signal(object)
     # Emits the ErrorInfo of an internal error.
     failed = Signal(object)
+    resized = Signal()
 
     def __init__(
         self, session: Session, theme: Theme, actions: Actions, parent: QWidget | None = None
@@ -79,11 +77,11 @@ class CanvasPanel(QWidget):
         self.details = DetailsPanel(session, theme)
         # The part of the pictures, beside their details.
         self.pictures = Stack()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.pictures, 1)
-        row.addWidget(self.details)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+        self._row.addWidget(self.pictures, 1)
+        self._row.addWidget(self.details)
         self.batch = BatchPanel(session, theme)
         for page in (self.empty, self.batch, self.view):
             self.pictures.addWidget(page)
@@ -114,12 +112,8 @@ class CanvasPanel(QWidget):
             self.addAction(self._actions[name])
             self._actions[name].triggered.connect(partial(self._paint, name))
         self._actions[ActionName.PAINT].triggered.connect(self._toggle_painting)
-        self._actions[ActionName.DETAILS].triggered.connect(self._toggle_details)
         self._actions[ActionName.COMPARE_START].triggered.connect(self._compare)
-        session.view.details_changed.connect(self._show_details)
         session.view.map_over_changed.connect(self._on_map_over)
-        session.view.details = session.memory.layout.details
-        self._show_details()
         self._refresh_actions()
 
     def _drag_out(self, pixmap: QPixmap) -> None:
@@ -134,16 +128,10 @@ class CanvasPanel(QWidget):
             view.choose(view.path)
         self.corner.toggle_comparing()
 
-    def _toggle_details(self) -> None:
-        if not self.isVisible():
-            # Another page shows details of its own.
-            return
-        self._session.view.details = not self._session.view.details
-
-    def _show_details(self) -> None:
-        shows = self._session.view.details
-        self.details.setVisible(shows)
-        self._session.memory.keep_layout(details=shows)
+    def put_beside(self, pane: QWidget) -> None:
+        """Have a pane stand beside the pictures."""
+        if not self.isAncestorOf(pane):
+            self._row.addWidget(pane)
 
     def _on_map_over(self, layer: int | None) -> None:
         if layer is not None and self._map_over is None:
@@ -233,9 +221,9 @@ class CanvasPanel(QWidget):
             self._show_view()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """Leave most of the room to the picture."""
+        """Tell that the room is another one."""
         super().resizeEvent(event)
-        self.details.setFixedWidth(min(_DETAILS_WIDTH, round(self.width() * _DETAILS_SHARE)))
+        self.resized.emit()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 (Qt's name)
         """Open the menu of the picture's actions."""

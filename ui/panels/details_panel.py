@@ -1,10 +1,12 @@
-"""The pane beside the canvas that tells how the picture was made."""
+"""The pane on the page of Create that tells how the picture was made."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from ui.picture_facts import PictureTexts, read_texts
+from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.picture_details import PictureDetails
 
@@ -18,9 +20,18 @@ class DetailsPanel(QWidget):
         # Of the facts that are shown, or being read.
         self._wanted: tuple[str, float | None] | None = None
         self.details = PictureDetails(theme)
+        # There while the pane stands in the place of the form.
+        self.back = QPushButton(self.tr("Back to the form"))
+        self.back.setProperty("role", "link")
+        self.setFocusProxy(self.back)
+        self.setProperty("role", "panel")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.details)
+        top = QVBoxLayout()
+        top.setContentsMargins(M, S, M, 0)
+        top.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeading)
+        column.addLayout(top)
+        column.addWidget(self.details, 1)
         session.view.path_changed.connect(self._refresh)
         # A picture's time is known a moment after it is saved.
         session.progress.ended.connect(self._refresh)
