@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from math import ceil
 from pathlib import Path
 
 import msgspec
@@ -102,4 +103,6 @@ def _room(size: QSize, within: QSize, *, cover: bool) -> QSize:
     if not cover:
         return within
     longer, shorter = max(size.toTuple()), min(size.toTuple())
-    return within * min(2.0, longer / shorter)
+    # Rounded up: a picture that is scaled into the room is not to be a pixel too small.
+    stretch = min(2.0, longer / shorter)
+    return QSize(ceil(within.width() * stretch), ceil(within.height() * stretch))

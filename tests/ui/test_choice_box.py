@@ -1,10 +1,18 @@
 """A choice opens a list of our own, within its window, searched by typing, whole by keys."""
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QStringListModel, Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QStringListModel,
+    Qt,
+)
+from PySide6.QtGui import QAccessible, QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.app.supervised import PATIENCE_MS
@@ -258,6 +266,22 @@ def test_a_long_choice_is_cut_at_its_end(qtbot: QtBot, theme: Theme) -> None:
     first = box.grab().toImage()
     box.setCurrentIndex(1)
     assert box.grab().toImage() == first
+
+
+@pytest.mark.parametrize("width", [160, 600])
+def test_a_choice_that_is_cut_is_told_whole_where_the_mouse_rests(
+    qtbot: QtBot, theme: Theme, width: int
+) -> None:
+    box, name = ChoiceBox(theme), "Auto · a schedule of a name that is long"
+    qtbot.addWidget(box)
+    box.addItem(name)
+    box.resize(width, box.height())
+    box.show()
+    place = box.rect().center()
+    QApplication.sendEvent(box, QHelpEvent(QEvent.Type.ToolTip, place, box.mapToGlobal(place)))
+    assert QToolTip.text() == (name if width == 160 else "")
+    QToolTip.hideText()
+    qtbot.waitUntil(lambda: not QToolTip.isVisible(), timeout=PATIENCE_MS)
 
 
 def test_a_long_name_of_a_file_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:

@@ -95,7 +95,14 @@ def test_a_photograph_held_upright_is_shown_upright(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "size"), [((200, 200), (64, 64)), ((300, 200), (96, 64)), ((2000, 20), (128, 1))]
+    ("shape", "size"),
+    [
+        ((200, 200), (64, 64)),
+        ((300, 200), (96, 64)),
+        # Its width of 92.4 pixels is rounded so that its height is not 63.
+        ((260, 180), (93, 64)),
+        ((2000, 20), (128, 1)),
+    ],
 )
 def test_thumbnails_cover_their_cell(
     tmp_path: Path, shape: tuple[int, int], size: tuple[int, int]

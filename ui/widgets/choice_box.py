@@ -1,13 +1,14 @@
 """A combo box with headings, a list of our own, and Safelight's arrow."""
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS
 from ui.theme.theme import Theme
 from ui.widgets.choice_popup import ChoicePopup
 from ui.widgets.choice_rows import ABOUT_ROLE
+from ui.widgets.labels import tell_cut_off
 from ui.widgets.wheel import PassedByWheel
 
 # So many entries are asked for sentences.
@@ -75,13 +76,31 @@ class ChoiceBox(PassedByWheel, QComboBox):
         place = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
         return place & self.screen().availableGeometry()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the box, the text, elided if it is too long, and the arrow."""
+    def event(self, event: QEvent) -> bool:
+        """Tell the whole text where the mouse rests on one that is cut off."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            text = self.currentText()
+            return tell_cut_off(self, event, text, self.text_room) or super().event(event)
+        return super().event(event)
+
+    @property
+    def text_room(self) -> int:
+        """The width for the text, in pixels."""
+        return self._room_for_text(self._option()).width()
+
+    def _option(self) -> QStyleOptionComboBox:
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
-        style = self.style()
+        return option
+
+    def _room_for_text(self, option: QStyleOptionComboBox) -> QRect:
         part = QStyle.SubControl.SC_ComboBoxEditField
-        room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        return self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the box, the text, elided if it is too long, and the arrow."""
+        option, style = self._option(), self.style()
+        room = self._room_for_text(option)
         with QPainter(self) as painter:
             style.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option, painter, self)
             elide = Qt.TextElideMode.ElideMiddle if self._of_files else Qt.TextElideMode.ElideRight

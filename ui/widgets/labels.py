@@ -4,8 +4,8 @@ import html
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSizePolicy, QToolTip, QWidget
 
 from ui.theme.metrics import S
 
@@ -150,6 +150,14 @@ def _pieces(word: str) -> list[str]:
     return [word[start : start + _PIECE] for start in range(0, len(word), _PIECE)]
 
 
+def tell_cut_off(widget: QWidget, event: QHelpEvent, text: str, room: int) -> bool:
+    """Show a text of a widget as its tooltip if it is wider than its room, else return False."""
+    if widget.fontMetrics().horizontalAdvance(text) <= room:
+        return False
+    QToolTip.showText(event.globalPos(), plain_tooltip(text[:_LONGEST], widget.toolTip()), widget)
+    return True
+
+
 class ElidedLabel(QLabel):
     """A label of one line of plain text, elided with … if it is too long."""
 
@@ -159,11 +167,21 @@ class ElidedLabel(QLabel):
         self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
+    def event(self, event: QEvent) -> bool:
+        """Tell the whole text where the mouse rests on one that is cut off."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            return tell_cut_off(self, event, self._line, self.width()) or super().event(event)
+        return super().event(event)
+
+    @property
+    def _line(self) -> str:
+        # A prompt may have a million characters; only the beginning is visible.
+        return " ".join(self.text()[:2000].translate(_TURNING).split())
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the text, elided to the label's width."""
-        # A prompt may have a million characters; only the beginning is visible.
-        line = " ".join(self.text()[:2000].translate(_TURNING).split())
-        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
+        elide = Qt.TextElideMode.ElideRight
+        shown = self.fontMetrics().elidedText(self._line, elide, self.width())
         with QPainter(self) as painter:
             painter.setPen(self.palette().color(self.foregroundRole()))
             painter.drawText(self.rect(), int(self.alignment()), shown)
