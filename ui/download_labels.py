@@ -9,6 +9,12 @@ from ui.labels import amount_label, file_size, transfer_label
 translate = QCoreApplication.translate
 
 
+def only_asked(host: str) -> str:
+    """Return the sentence on what looking up a link of this host does."""
+    text = translate("downloads", "Only {host} is asked, and nothing is downloaded yet.")
+    return text.format(host=host)
+
+
 def download_sentence(download: Download) -> str:
     """Return a line on the state of a download: how much, how fast, how long it takes."""
     amount = amount_label(download.bytes_done, download.size)

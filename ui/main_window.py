@@ -126,6 +126,7 @@ class MainWindow(QMainWindow):
         on(ActionName.CANCEL, session.jobs.cancel)
         on(ActionName.CANCEL_ALL, session.jobs.cancel_all)
         on(ActionName.QUEUE, lambda: self._show_queue(shown=self.queue.isHidden()))
+        self.canvas.empty.model_wanted.connect(self._get_model)
         self.queue.closed.connect(lambda: self._show_queue(shown=False))
         on(ActionName.UNDO_LATEST, session.remedies.undo_latest)
         on(ActionName.OPEN, self._open)
@@ -235,6 +236,15 @@ class MainWindow(QMainWindow):
         self.places.open(Place.SETTINGS)
         for page in self.findChildren(SettingsPage):
             page.show_shortcuts()
+
+    def _get_model(self, link: str) -> None:
+        """Show what a link leads to, or with an empty one where to get models."""
+        # Here, as the window starts sooner without the page's code.
+        from ui.models.page import ModelsPage
+
+        self.places.open(Place.MODELS)
+        for page in self.findChildren(ModelsPage):
+            page.look_up(link)
 
     def _show_form(self) -> None:
         self._open_create()

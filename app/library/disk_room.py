@@ -1,4 +1,4 @@
-"""The room on the disk of the pictures, measured on another thread."""
+"""The room on the disk of a folder, measured on another thread."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ from app.paths import nearest_folder
 
 
 class DiskRoom(QObject):
-    """The free bytes where pictures are saved; None while unknown."""
+    """The free bytes on the disk of a folder; None while unknown."""
 
     free_bytes_changed = Signal(object)
 

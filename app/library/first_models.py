@@ -1,6 +1,5 @@
 """A short list of models to begin with, `first_models.toml`; none is fetched unasked."""
 
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -12,6 +11,8 @@ from engine.api.model_files import ModelKind
 # The weights, with room for the pictures and for the rest of the system.
 _MEMORY_PER_BYTE = 1.5
 _SYSTEM_BYTES = 3_000_000_000
+# Room that a disk keeps for pictures and for other programs.
+_DISK_LEFT_BYTES = 2_000_000_000
 
 
 class FirstModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +37,10 @@ class FirstModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Return True if the model runs well in this much memory; 0 is an unknown amount."""
         return memory_bytes == 0 or self.size * _MEMORY_PER_BYTE + _SYSTEM_BYTES <= memory_bytes
 
+    def fits_on(self, free_bytes: int | None) -> bool:
+        """Return True if a disk with so much room can take the file; None is an unknown amount."""
+        return free_bytes is None or self.size + _DISK_LEFT_BYTES <= free_bytes
+
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: tuple[FirstModel, ...]
@@ -44,6 +49,9 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def first_models() -> tuple[FirstModel, ...]:
     """Return the models of the list, in its order."""
+    # Here, as the window starts sooner without it.
+    import tomllib
+
     text = (resources.files("app.library") / "first_models.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), _Table).model
 
@@ -51,3 +59,12 @@ def first_models() -> tuple[FirstModel, ...]:
 def ranked(models: Sequence[FirstModel], memory_bytes: int) -> list[FirstModel]:
     """Return the models, those first that fit this machine's memory."""
     return sorted(models, key=lambda model: not model.fits(memory_bytes))
+
+
+def suggested(
+    models: Sequence[FirstModel], memory_bytes: int, disk_free: int | None
+) -> FirstModel | None:
+    """Return the first whole model that this machine's memory and disk have room for, if any."""
+    whole = (model for model in models if model.kind is ModelKind.CHECKPOINT)
+    fitting = (model for model in whole if model.fits(memory_bytes) and model.fits_on(disk_free))
+    return next(fitting, None)

@@ -7,14 +7,19 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.engine.speed import PictureKind
+from app.library.first_models import first_models, suggested
 from engine.api.machine import AdapterInfo, MachineInfo
+from engine.api.model_files import ModelKind
 from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CARD, CPU, DEVICES
 from ui.actions import ActionName
 from ui.files.chooser import FileChooser
 from ui.first_postcards import POSTCARDS
+from ui.labels import duration, file_size
 from ui.machine_labels import device_sentence, found_words, picture_time
+from ui.models.page import ModelsPage
 from ui.panels.first_run import FirstRun
 from ui.places import Place
 
@@ -91,6 +96,71 @@ def test_the_way_to_models_is_shown_where_there_is_a_page(desk: Desk, first: Fir
     for visible in (True, False):
         action.setVisible(visible)
         assert first.cards[2].isVisibleTo(first) is visible
+
+
+def test_a_suggested_model_fits_memory_and_disk() -> None:
+    models = first_models()
+    sdxl = next(model for model in models if model.family == "sdxl")
+    lora = next(model for model in models if model.kind is ModelKind.LORA)
+    assert suggested(models, 0, None) is models[0]
+    assert suggested((lora, sdxl), 64 << 30, 100 << 30) is sdxl
+    assert suggested((sdxl, models[0]), 8 << 30, 100 << 30) is models[0]
+    assert suggested((sdxl, models[0]), 64 << 30, 5 << 30) is models[0]
+    assert suggested(models, 64 << 30, 1 << 30) is None
+    assert suggested((lora,), 0, None) is None
+
+
+def test_a_model_is_offered_with_what_it_costs(desk: Desk, first: FirstRun) -> None:
+    model, offer = first_models()[0], first.offer
+    desk.session.devices.machine = MACHINE
+    desk.session.devices.devices = DEVICES
+    seconds = desk.session.picture_time.of(PictureKind(model.parameters, 512, 512, 50))
+    assert seconds is not None
+    assert model.family not in offer.facts.text().split(" · ")
+    assert model.title in offer.words.text()
+    assert f"about {file_size(model.size)}" in offer.facts.text()
+    assert f"about {duration(seconds)} per picture here" in offer.facts.text()
+    assert model.licence in offer.licence.text()
+    assert model.title in offer.get.accessibleName()
+    assert "huggingface.co" in offer.get.accessibleDescription()
+
+
+def test_a_model_is_looked_up_and_not_downloaded_by_a_key(
+    desk: Desk, first: FirstRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    getting = desk.session.models.getting
+    monkeypatch.setattr(getting, "look_up", asked.append)
+    assert not first.offer.get.isEnabled()
+    desk.session.devices.machine = MACHINE
+    first.offer.get.setFocus()
+    QTest.keyClick(first.offer.get, Qt.Key.Key_Space)
+    assert asked == [first_models()[0].url]
+    assert desk.window.places.place is Place.MODELS
+    (page,) = desk.window.findChildren(ModelsPage)
+    assert page.get.isVisible()
+    assert page.get.link.text() == asked[0]
+    assert not getting.entries
+
+
+def test_nothing_is_asked_before_a_model_is_wanted(
+    desk: Desk, first: FirstRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(desk.session.models.getting, "look_up", asked.append)
+    first.offer.more.click()
+    (page,) = desk.window.findChildren(ModelsPage)
+    assert page.get.isVisible()
+    assert not asked
+
+
+def test_no_model_is_offered_without_room(desk: Desk, first: FirstRun) -> None:
+    bare = msgspec.structs.replace(MACHINE, memory_total_bytes=2 << 30)
+    for machine in (MACHINE, bare):
+        desk.session.devices.machine = machine
+        for part in (first.offer.get, first.offer.licence, first.offer.facts):
+            assert part.isVisibleTo(first) is (machine is MACHINE)
+    assert "little room" in first.offer.words.text()
 
 
 def test_models_of_another_program_are_one_click_away(

@@ -1451,10 +1451,6 @@
    <translation>Größer, als es für den Speicher dieses Computers bequem ist.</translation>
   </message>
   <message>
-   <source>Licence: {name}</source>
-   <translation>Lizenz: {name}</translation>
-  </message>
-  <message>
    <source>Look it up</source>
    <translation>Nachschlagen</translation>
   </message>
@@ -1479,6 +1475,33 @@
   </message>
  </context>
  <context>
+  <name>FirstOffer</name>
+  <message>
+   <source>Full models draw people, animals and places in any style, but this computer has little room for one.</source>
+   <translation>Große Modelle zeichnen Menschen, Tiere und Orte in jedem Stil, doch für eines hat dieser Computer wenig Platz.</translation>
+  </message>
+  <message>
+   <source>Full models draw people, animals and places in any style.</source>
+   <translation>Große Modelle zeichnen Menschen, Tiere und Orte in jedem Stil.</translation>
+  </message>
+  <message>
+   <source>Get it…</source>
+   <translation>Holen…</translation>
+  </message>
+  <message>
+   <source>Get {title}…</source>
+   <translation>{title} holen…</translation>
+  </message>
+  <message>
+   <source>Show others</source>
+   <translation>Andere zeigen</translation>
+  </message>
+  <message>
+   <source>{title}: {words}</source>
+   <translation>{title}: {words}</translation>
+  </message>
+ </context>
+ <context>
   <name>FirstRun</name>
   <message>
    <source>Choose a file…</source>
@@ -1491,10 +1514,6 @@
   <message>
    <source>Draw “{prompt}”</source>
    <translation>„{prompt}“ zeichnen</translation>
-  </message>
-  <message>
-   <source>Full models draw people, animals and places in any style. You see size, licence and time of a picture before you download.</source>
-   <translation>Große Modelle zeichnen Menschen, Tiere und Orte in jedem Stil. Größe, Lizenz und Zeit je Bild sind vor dem Download zu sehen.</translation>
   </message>
   <message>
    <source>Get one</source>
@@ -1515,10 +1534,6 @@
   <message>
    <source>Models are files that know how things look. Choose one, or drop it on this window: it is used where it lies.</source>
    <translation>Modelle sind Dateien, die wissen, wie Dinge aussehen. Eines wählen oder auf dieses Fenster ziehen: Es wird dort verwendet, wo es liegt.</translation>
-  </message>
-  <message>
-   <source>Show models</source>
-   <translation>Modelle zeigen</translation>
   </message>
   <message>
    <source>Try it now</source>
@@ -1955,10 +1970,6 @@
    <translation>Nachschlagen</translation>
   </message>
   <message>
-   <source>Only {host} is asked, and nothing is downloaded yet.</source>
-   <translation>Nur {host} wird gefragt, und noch wird nichts heruntergeladen.</translation>
-  </message>
-  <message>
    <source>Paste or drop the address of a model's page on Civitai or Hugging Face, or of a file. Nothing is asked before you press the button.</source>
    <translation>Die Adresse der Seite eines Modells auf Civitai oder Hugging Face oder die einer Datei einfügen oder hierher ziehen. Nichts wird gefragt, bevor Sie die Schaltfläche drücken.</translation>
   </message>
@@ -2348,6 +2359,13 @@
   <message>
    <source>Use this picture</source>
    <translation>Dieses Bild verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>LicenceLink</name>
+  <message>
+   <source>Licence: {name}</source>
+   <translation>Lizenz: {name}</translation>
   </message>
  </context>
  <context>
@@ -5847,6 +5865,10 @@
   <message>
    <source>Here · {size}</source>
    <translation>Hier · {size}</translation>
+  </message>
+  <message>
+   <source>Only {host} is asked, and nothing is downloaded yet.</source>
+   <translation>Nur {host} wird gefragt, und noch wird nichts heruntergeladen.</translation>
   </message>
   <message>
    <source>Paused · {amount}</source>

@@ -16,6 +16,8 @@ from ui.model_labels import kind_label
 from ui.theme.metrics import XS, M, S
 from ui.widgets.labels import plain_label
 
+translate = QCoreApplication.translate
+
 
 class FirstCard(QFrame):
     """A row about a model; its button only fills in the link and asks the site about it."""
@@ -25,31 +27,20 @@ class FirstCard(QFrame):
     def __init__(self, session: Session, model: FirstModel, *, fits: bool) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        family = session.checkpoints.family_title(model.family)
-        size = self.tr("about {size}").format(size=file_size(model.size))
-        facts = [kind_label(model.kind), family, size]
-        seconds = _seconds(session, model)
-        if seconds is not None:
-            facts.append(self.tr("about {time} per picture here").format(time=duration(seconds)))
         self.get = QPushButton(self.tr("Look it up"))
         self.get.setAccessibleName(self.tr("Look up {title}").format(title=model.title))
         self.get.clicked.connect(lambda: self.wanted.emit(model.url))
-        licence = QPushButton(self.tr("Licence: {name}").format(name=model.licence))
-        licence.setProperty("role", "link")
-        licence.setToolTip(model.licence_url)
-        licence.clicked.connect(lambda: QDesktopServices.openUrl(QUrl(model.licence_url)))
+        facts = [kind_label(model.kind), *first_model_facts(session, model)]
         words = QVBoxLayout()
         words.setSpacing(XS)
         words.addWidget(plain_label(model.title, "heading"))
-        words.addWidget(
-            plain_label(QCoreApplication.translate("first_models", model.about), wrap=True)
-        )
+        words.addWidget(plain_label(first_model_words(model), wrap=True))
         words.addWidget(plain_label(" · ".join(facts), "caption", wrap=True))
         if not fits:
             text = self.tr("Larger than is comfortable in this computer's memory.")
             words.addWidget(plain_label(text, "caption", wrap=True))
         low = QHBoxLayout()
-        low.addWidget(licence)
+        low.addWidget(LicenceLink(model))
         low.addStretch()
         words.addLayout(low)
         row = QHBoxLayout(self)
@@ -57,6 +48,42 @@ class FirstCard(QFrame):
         row.setSpacing(M)
         row.addLayout(words, 1)
         row.addWidget(self.get)
+
+
+class LicenceLink(QPushButton):
+    """A link with the name of a model's licence, which opens its text in the web browser."""
+
+    def __init__(self, model: FirstModel | None = None) -> None:
+        super().__init__()
+        self._address = ""
+        self.setProperty("role", "link")
+        self.clicked.connect(lambda: QDesktopServices.openUrl(QUrl(self._address)))
+        if model is not None:
+            self.show_model(model)
+
+    def show_model(self, model: FirstModel) -> None:
+        """Name the licence of a model."""
+        self._address = model.licence_url
+        self.setText(self.tr("Licence: {name}").format(name=model.licence))
+        self.setToolTip(model.licence_url)
+
+
+def first_model_words(model: FirstModel) -> str:
+    """Return the sentence on what a model is good at."""
+    return translate("first_models", model.about)
+
+
+def first_model_facts(session: Session, model: FirstModel) -> list[str]:
+    """Return a model's family, its size, and the time of a picture once it is known."""
+    size = translate("FirstCard", "about {size}").format(size=file_size(model.size))
+    family = session.checkpoints.family_title(model.family)
+    # Before the engine has told the families' titles there is only a name of ours.
+    facts = [size] if family == model.family else [family, size]
+    seconds = _seconds(session, model)
+    if seconds is not None:
+        text = translate("FirstCard", "about {time} per picture here")
+        facts.append(text.format(time=duration(seconds)))
+    return facts
 
 
 def _seconds(session: Session, model: FirstModel) -> float | None:

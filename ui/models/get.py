@@ -7,6 +7,7 @@ from app.downloads.links import is_unencrypted, read_link
 from app.library.first_models import first_models, ranked
 from app.notices.wording import worded_both
 from app.session import Session
+from ui.download_labels import only_asked
 from ui.models.first_card import FirstCard
 from ui.models.offer_card import OfferCard
 from ui.models.site_key import SiteKeyRow
@@ -127,7 +128,7 @@ class GetModels(QWidget):
                 ).format(host=problem.host)
             return worded_both(problem.text, problem.advice)
         if host:
-            return self.tr("Only {host} is asked, and nothing is downloaded yet.").format(host=host)
+            return only_asked(host)
         if is_unencrypted(self.link.text()):
             return self.tr(
                 "What comes from an address with http:// is not encrypted: it could be another "

@@ -78,6 +78,13 @@ class ModelsPage(QWidget):
         shown = self.yours if view == 0 else self.get if view == 1 else self.folders
         self.stack.setCurrentWidget(shown)
 
+    def look_up(self, link: str) -> None:
+        """Show what a link leads to, to be agreed to; an empty one shows where to get models."""
+        if link:
+            self.get.look_up(link)
+        self.show_view(1)
+        self.get.link.setFocus()
+
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
         self.pictures.close()
@@ -145,8 +152,7 @@ class ModelsPage(QWidget):
         event.accept()
         path, link = _dropped(event.mimeData()), _link(event.mimeData())
         if path is None:
-            self.get.look_up(link)
-            self.show_view(1)
+            self.look_up(link)
         elif is_folder(path):
             self._session.models.folders.add(path)
             self.show_view(2)

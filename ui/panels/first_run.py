@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPainterPath, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -23,6 +23,7 @@ from ui.actions import ActionName, Actions
 from ui.first_postcards import POSTCARDS, picture_file
 from ui.machine_labels import device_sentence, found_words, picture_time
 from ui.panels.first_folders import FirstFolders
+from ui.panels.first_offer import FirstOffer
 from ui.theme.icons import draw, icon_source
 from ui.theme.metrics import RADIUS, XS, L, M, S
 from ui.theme.theme import Theme
@@ -41,6 +42,9 @@ _LAMP = 56
 class FirstRun(QWidget):
     """Three cards of equal rank: try the starter, use a model of one's own, get one."""
 
+    # The address of a model that a person wants, or an empty one for the list of models.
+    model_wanted = Signal(str)
+
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._session, self._theme = session, theme
@@ -51,8 +55,7 @@ class FirstRun(QWidget):
         self.use_file = QPushButton(self.tr("Choose a file…"))
         self.use_file.setToolTip(actions.key(ActionName.OPEN))
         self.folders = FirstFolders(session, actions)
-        self.show_models = QPushButton(self.tr("Show models"))
-        self.show_models.setToolTip(actions.key(ActionName.MODELS))
+        self.offer = FirstOffer(session)
         self.cards = [self._try_it(), self._use_mine(), self._get_one()]
         self._lay_out()
         # Without the page of models there is nothing to show.
@@ -60,7 +63,7 @@ class FirstRun(QWidget):
         models.changed.connect(lambda: self.cards[2].setVisible(models.isVisible()))
         self.cards[2].setVisible(models.isVisible())
         self.use_file.clicked.connect(actions[ActionName.OPEN].trigger)
-        self.show_models.clicked.connect(actions[ActionName.MODELS].trigger)
+        self.offer.wanted.connect(self.model_wanted)
         for signal in (
             session.devices.machine_changed,
             session.devices.devices_changed,
@@ -151,15 +154,8 @@ class FirstRun(QWidget):
         return card
 
     def _get_one(self) -> QFrame:
-        card, column = _card(
-            self.tr("Get one"),
-            self.tr(
-                "Full models draw people, animals and places in any style. You see size, licence "
-                "and time of a picture before you download."
-            ),
-        )
-        column.addStretch()
-        column.addWidget(self.show_models)
+        card, column = _card(self.tr("Get one"))
+        column.addWidget(self.offer, 1)
         return card
 
     def _postcard(self, card: StarterExample) -> QToolButton:
@@ -197,17 +193,18 @@ class FirstRun(QWidget):
         self.found.setText(breakable(" ".join(sentences)))
 
 
-def _card(title: str, sentence: str) -> tuple[QFrame, QVBoxLayout]:
-    """Make a card with a heading and a sentence; return it with its column."""
+def _card(title: str, sentence: str = "") -> tuple[QFrame, QVBoxLayout]:
+    """Make a card with a heading and, if any, a sentence; return it with its column."""
     card = QFrame()
     card.setProperty("role", "card")
     column = QVBoxLayout(card)
     column.setContentsMargins(M, M, M, M)
     column.setSpacing(S)
-    column.addWidget(plain_label(title, "heading"))
-    words: QLabel = plain_label(sentence, "label", wrap=True)
-    column.addWidget(words)
-    column.addSpacing(XS)
+    # Wrapped, so that a long one does not take width from the other cards.
+    column.addWidget(plain_label(title, "heading", wrap=True))
+    if sentence:
+        column.addWidget(plain_label(sentence, "label", wrap=True))
+        column.addSpacing(XS)
     return card, column
 
 
