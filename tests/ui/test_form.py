@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QToolButton, QWidget
 
 from app.form.generation import COMMON_SUGGESTIONS, OPTIONS
 from app.notices.remedies import NoticeAction
@@ -205,6 +205,18 @@ def test_dice_and_lock_are_one_choice(desk: Desk) -> None:
     assert (state.seed, state.seed_locked) == (77, True)
     retype(seed.number, "\b")
     assert (state.seed, state.seed_locked) == (None, False)
+
+
+def test_the_seed_is_copied_by_its_button(desk: Desk) -> None:
+    seed = desk.window.dock.seed
+    (button,) = seed.number.findChildren(QToolButton)
+    assert not button.isVisible()
+    desk.session.generation.seed = 77
+    assert button.isVisible()
+    assert button.accessibleName() == "Copy the seed"
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == "77"
+    assert desk.session.generation.seed == 77
 
 
 def test_samplers_can_be_chosen_and_left_to_the_checkpoint(desk: Desk) -> None:

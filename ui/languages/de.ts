@@ -4340,6 +4340,10 @@
    <translation>Neuer Seed für jedes Bild</translation>
   </message>
   <message>
+   <source>Copy the seed</source>
+   <translation>Seed kopieren</translation>
+  </message>
+  <message>
    <source>Keep this seed</source>
    <translation>Diesen Seed behalten</translation>
   </message>

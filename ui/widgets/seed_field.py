@@ -1,8 +1,8 @@
-"""The seed: a new one for each picture (dice), or kept (lock)."""
+"""The seed: a new one for each picture (dice), or kept (lock); it can be copied."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QIcon, QValidator
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from engine.api.limits import MAX_SEED
 from ui.theme.metrics import CONTROL_HEIGHT, XS
@@ -20,6 +20,7 @@ class SeedField(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._theme = theme
         self.number = LineField(MOST_IN_NUMBER)
         self.number.setFixedHeight(CONTROL_HEIGHT)
         self.number.setValidator(_SeedValidator(self))
@@ -29,6 +30,8 @@ class SeedField(QWidget):
             theme, "dice", self.tr("A new seed for each picture"), checkable=True
         )
         self.lock = IconButton(theme, "lock", self.tr("Keep this seed"), checkable=True)
+        self.copy = self.number.addAction(QIcon(), QLineEdit.ActionPosition.TrailingPosition)
+        self._name_copy()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(XS)
@@ -40,6 +43,9 @@ class SeedField(QWidget):
         self.number.textEdited.connect(self._on_typed)
         self.lock.clicked.connect(self._on_lock)
         self.dice.clicked.connect(lambda: self._on_lock(locked=False))
+        self.copy.triggered.connect(self._copy)
+        theme.changed.connect(self._draw)
+        self._draw()
 
     def show_seed(self, seed: int | None, *, locked: bool) -> None:
         """Show the seed and the state of its lock without emitting signals."""
@@ -51,6 +57,20 @@ class SeedField(QWidget):
             self.dice.setChecked(not locked)
         # Without a seed there is nothing to keep.
         self.lock.setEnabled(seed is not None)
+        self.copy.setVisible(seed is not None)
+
+    def _name_copy(self) -> None:
+        self.copy.setVisible(False)
+        self.copy.setToolTip(self.tr("Copy the seed"))
+        # Qt gives the button of an action in a field no name for screen readers.
+        for button in self.number.findChildren(QToolButton):
+            button.setAccessibleName(self.copy.toolTip())
+
+    def _draw(self) -> None:
+        self.copy.setIcon(self._theme.icon("copy", self._theme.colours.muted))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.number.text())
 
     def _on_lock(self, locked: bool) -> None:
         """Lock or unlock the seed; both buttons show the same."""
