@@ -169,7 +169,11 @@ class Pretended:
 def test_a_visit_to_a_page_goes_on_by_the_mouse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Hand, "_pause", lambda _: None)
+
+    def at_once(_: Hand) -> None:
+        pass
+
+    monkeypatch.setattr(Hand, "_pause", at_once)
     disorder = Disorder(tmp_path, [tmp_path / "a.png"])
     with Record(tmp_path / ACTIONS) as record:
         pretended: Any = Pretended()
