@@ -34,7 +34,8 @@ class HeldResults:
 
     For a runtime that gives results whose lives do not meet the same buffer, and for no other,
     `grouped` are the numbers of the buffers, each as large as its largest result, and `packed` is
-    what each attention packs.
+    what each attention packs. Where a runtime's arena is simulated, in float32, `arena_bytes` are
+    its bytes and `arena_left` those that stay in it as long as what left the run; 0 for others.
     """
 
     at_once: int
@@ -43,6 +44,8 @@ class HeldResults:
     leaving: int = 0
     packed: frozenset[PackedAttention] = frozenset()
     entering: int = 0
+    arena_bytes: int = 0
+    arena_left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class WorkingMemory:
     `least_run_bytes`. `groups`: results whose lives do not meet share a buffer, and a buffer is
     never another's part; results leave in memory of their own, and the last run's are copied from
     there. One more piece of memory has what attention packs, on `threads` with `cache_bytes` of
-    cache each.
+    cache each. `simulates`: results lie in an arena that is simulated call by call.
     """
 
     share: float = 1.65
@@ -67,13 +70,16 @@ class WorkingMemory:
     run_share: float = 1.43
     least_run_bytes: int = 13 << 20
     groups: bool = False
+    simulates: bool = False
     threads: int = 0
     cache_bytes: int = 0
 
     def run_bytes(self, held: HeldResults, itemsize: int) -> int:
         """Return the bytes of a run that holds so many numbers of `itemsize` bytes."""
         numbers = held.grouped if self.groups else held.at_once + held.by_heads
-        held_bytes = int(numbers * itemsize * self.run_share) + self.least_run_bytes
+        shared_bytes = int(numbers * itemsize * self.run_share)
+        held_bytes = held.arena_bytes if self.simulates else shared_bytes
+        held_bytes += self.least_run_bytes
         held_bytes += held.entering * _OUTSIDE_BYTES
         if not self.groups:
             return held_bytes
@@ -92,5 +98,6 @@ class WorkingMemory:
         if not self.empties:
             copied = runs[-1][0].leaving * _OUTSIDE_BYTES if self.groups and runs else 0
             return sum(needed) + copied
-        before = accumulate((held.leaving * _OUTSIDE_BYTES for held, _ in runs), initial=0)
+        left = (max(held.leaving * _OUTSIDE_BYTES, held.arena_left) for held, _ in runs)
+        before = accumulate(left, initial=0)
         return max(left + run for left, run in zip(before, needed, strict=False)) if runs else 0

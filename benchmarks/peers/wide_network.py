@@ -78,7 +78,10 @@ class WideNetwork:
         itemsize = self._precision.dtype.itemsize
         predicted = self._memory.runs_bytes(
             [
-                (held_results(graph, network.sizes(*size)), itemsize)
+                (
+                    held_results(graph, network.sizes(*size), simulates=self._memory.simulates),
+                    itemsize,
+                )
                 for network, graph in zip(self._networks, self._graphs, strict=True)
             ]
         )

@@ -164,6 +164,7 @@ class Compiler:
                 precision,
                 lambda prepared=prepared: prepared.graph,
                 groups=memory.groups,
+                simulates=memory.simulates,
             )
             runs.append((held, precision.dtype.itemsize))
         return memory.runs_bytes(runs)

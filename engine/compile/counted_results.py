@@ -40,20 +40,21 @@ class CountedResults:
         emit: Callable[[], Graph],
         *,
         groups: bool,
+        simulates: bool = False,
     ) -> HeldResults:
         """Return the count of a network in its present sizes, whose graph `emit` returns.
 
-        `groups` False leaves out what only runtimes that share buffers need.
+        `groups` and `simulates` are those of the runtime's `WorkingMemory`.
         """
         parts = network.emit, network.weights, network.dimensions, network.branches
-        key = *map(id, parts), operators, precision, groups
+        key = *map(id, parts), operators, precision, groups, simulates
         with self._lock:
             if key in self._counts:
                 self._counts.move_to_end(key)
                 return self._counts[key][1]
         sizes = present_sizes(network.dimensions)
         apart = precision in operators.offsets_apart
-        found = held_results(emit(), sizes, offsets_apart=apart, groups=groups)
+        found = held_results(emit(), sizes, offsets_apart=apart, groups=groups, simulates=simulates)
         with self._lock:
             self._counts[key] = network, found
             while len(self._counts) > _MOST:

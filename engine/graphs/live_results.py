@@ -11,6 +11,8 @@ import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 from backends.base import DType, Graph, HeldResults, size_of
+from engine.graphs.arena import arena_bytes
+from engine.graphs.arena_calls import arena_calls
 from engine.graphs.compiled_steps import ATTENTION, Run, numbers_made
 from engine.graphs.result_shapes import ResultShapes
 from engine.graphs.shared_buffers import shared_buffers
@@ -25,12 +27,18 @@ _IN_PLACE = frozenset(
 
 
 def held_results(
-    graph: Graph, sizes: Mapping[str, int], *, offsets_apart: bool = False, groups: bool = True
+    graph: Graph,
+    sizes: Mapping[str, int],
+    *,
+    offsets_apart: bool = False,
+    groups: bool = True,
+    simulates: bool = False,
 ) -> HeldResults:
     """Count the results of a run of a graph, with dimensions of these sizes.
 
     `offsets_apart`: products with blocks that have offsets are two, whose results are added.
-    `groups` False leaves out, for its time, what only runtimes that share buffers need.
+    `groups` False leaves out, for its time, what only runtimes that share buffers need; `simulates`
+    adds the bytes of ONNX Runtime's arena.
     Raises KeyError for a dimension without a size, and ValueError for an operator without a rule.
     """
     found = ModelProto.FromString(graph.model).graph
@@ -39,6 +47,9 @@ def held_results(
     run = _Run(shapes, found.node, names)
     entering = sum(shapes.numbers(spec.name) for spec in graph.inputs if not spec.optional)
     held = HeldResults(run.at_once(), run.by_heads(), leaving=run.leaving(), entering=entering)
+    if simulates:
+        arena = arena_bytes(*arena_calls(shapes, found.node, names))
+        held = replace(held, arena_bytes=arena.most, arena_left=arena.kept)
     if not groups:
         return held
     grouped, packed = shared_buffers(shapes, found.node, names)

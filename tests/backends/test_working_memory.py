@@ -49,3 +49,14 @@ def test_threads_pack_one_head_each_if_it_fits_their_cache_twice() -> None:
     assert memory.run_bytes(run, 2) == 2 * (600 + 3 * 10)
     assert memory.run_bytes(run, 4) == 4 * (600 + 70)
     assert replace(memory, cache_bytes=39).run_bytes(run, 2) == 2 * (600 + 70)
+
+
+def test_a_simulated_arena_is_told_as_it_is() -> None:
+    memory, run = replace(MEMORY, simulates=True, empties=True), replace(CONTROL, arena_bytes=9000)
+    assert memory.run_bytes(replace(run, entering=30), 4) == 9000 + 4 * 30
+    # What the first leaves is held while the second runs.
+    alone = replace(run, leaving=0)
+    assert memory.runs_bytes([(run, 4), (alone, 4)]) == 4 * 200 + 9000
+    # With all that lies in the same regions.
+    whole = replace(run, arena_left=5000)
+    assert memory.runs_bytes([(whole, 4), (alone, 4)]) == 5000 + 9000

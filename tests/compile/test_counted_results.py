@@ -53,3 +53,18 @@ def test_buffers_are_counted_for_a_runtime_that_shares_them_alone() -> None:
     )
     assert shared.grouped > apart.grouped == 0
     assert shared.at_once == apart.at_once > 0
+
+
+def test_an_arena_is_simulated_for_a_runtime_that_has_one() -> None:
+    network, counts = Network("small", _emit, WeightSet("small", {})), CountedResults()
+
+    def graph() -> Graph:
+        g = GraphBuilder("small", {}, _OPERATORS, DType.F32, Precision.F32)
+        _emit(g)
+        return g.build({})
+
+    with_arena, without = (
+        counts.of(network, _OPERATORS, Precision.F32, graph, groups=False, simulates=simulates)
+        for simulates in (True, False)
+    )
+    assert with_arena.arena_bytes > without.arena_bytes == 0

@@ -14,12 +14,6 @@ pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 
 _SIDE = 512
 _MOST_MISS = 0.15
-# Networks and runtimes whose prediction misses by more; the miss that is known.
-_KNOWN = {
-    ("SD 1", "cpu"): 0.17,
-    ("SD 3.5 medium", "cpu"): 0.18,
-    ("T5", "cpu"): 0.25,
-}
 
 
 @pytest.mark.parametrize("backend", ["cpu", "intel_openvino"])
@@ -33,5 +27,4 @@ def test_a_run_takes_what_is_predicted(kind: str, name: str, backend: str) -> No
         packed = child.ask("packed", contexts=contexts)["bytes"]
     with Child("wide network", **options) as child:
         run = child.ask("run", height=_SIDE, width=_SIDE, contexts=contexts)
-    most = _KNOWN.get((name, backend), _MOST_MISS)
-    assert run["predicted"] == pytest.approx(run["bytes"] - packed, rel=most)
+    assert run["predicted"] == pytest.approx(run["bytes"] - packed, rel=_MOST_MISS)
