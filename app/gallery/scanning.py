@@ -79,11 +79,20 @@ class _Row(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Unread(msgspec.Struct, frozen=True, gc=False):
-    """A file to read."""
+    """A file to read; `rewritten` if its sidecar has another time than when it was last read."""
 
     folder: int
     path: str
     found: Found
+    rewritten: bool = False
+
+
+class _Told(msgspec.Struct, frozen=True, gc=False):
+    """A file that was read, and the marks in its sidecar, which may have been `rewritten`."""
+
+    read: Read
+    sidecar: Marks | None
+    rewritten: bool
 
 
 class Scan:
@@ -202,7 +211,9 @@ class Scan:
             row = rows.pop(found.name, None)
             if row is None or self._must_be_read(row, found):
                 self._is_settled(found.modified_ns)
-                self._unread.append(_Unread(number, str(Path(folder, found.name)), found))
+                path = str(Path(folder, found.name))
+                rewritten = row is not None and row.found.sidecar_ns != found.sidecar_ns
+                self._unread.append(_Unread(number, path, found, rewritten))
             elif row.missing:
                 found_again.append(row.id)
         gone = [row.id for row in rows.values()]
@@ -240,22 +251,20 @@ class Scan:
             adopted = self._write(connection, self._read_piece())
             self._tell(Step(total - len(self._unread), total, adopted))
 
-    def _write(
-        self, connection: sqlite3.Connection, piece: list[tuple[Read, Marks | None]]
-    ) -> dict[bytes, Marks]:
+    def _write(self, connection: sqlite3.Connection, piece: list[_Told]) -> dict[bytes, Marks]:
         """Write pictures that were read; return the marks that their sidecars state."""
         adopted: dict[bytes, Marks] = {}
 
         def write() -> None:
-            for read, sidecar in piece:
-                write_picture(connection, read, self._marks_of(read, sidecar, adopted))
+            for told in piece:
+                write_picture(connection, told.read, self._marks_of(told, adopted))
 
         transaction(connection, write)
         return adopted
 
-    def _read_piece(self) -> list[tuple[Read, Marks | None]]:
+    def _read_piece(self) -> list[_Told]:
         """Read some files; return them with the marks in their sidecars."""
-        piece: list[tuple[Read, Marks | None]] = []
+        piece: list[_Told] = []
         end = time.monotonic() + _PIECE_S
         while self._unread and len(piece) < _PIECE and not self._stop.is_set():
             self._precedence.give_way()
@@ -263,21 +272,31 @@ class Scan:
             read = _read(unread)
             if read is not None:
                 sidecar = read_sidecar(unread.path) if unread.found.sidecar_ns else None
-                piece.append((read, sidecar))
+                piece.append(_Told(read, sidecar, unread.rewritten))
             if time.monotonic() > end:
                 break
         return piece
 
-    def _marks_of(self, read: Read, sidecar: Marks | None, adopted: dict[bytes, Marks]) -> Marks:
+    def _marks_of(self, told: _Told, adopted: dict[bytes, Marks]) -> Marks:
         """Return a picture's marks; those of its sidecar, if that was written after ours."""
-        identity = read.header.identity
+        identity, sidecar = told.read.header.identity, told.sidecar
         marks = self._marks.of(identity)
-        if identity is None or sidecar is None or read.found.sidecar_ns <= self._marks.at(identity):
+        if identity is None or sidecar is None or not self._is_later(told, identity):
             return marks
         # A rejected picture's sidecar has no place for its stars.
         rating = marks.rating if sidecar.rejected else sidecar.rating
         adopted[identity] = Marks(rating, marks.favourite, sidecar.rejected)
         return adopted[identity]
+
+    def _is_later(self, told: _Told, identity: bytes) -> bool:
+        """Tell whether a sidecar was written after a picture was marked.
+
+        Marks of the future were given while the clock was ahead, so that their time tells nothing:
+        a sidecar that has another time than at the last scan was written since. Our own has the
+        time of its marks.
+        """
+        at, written, now = self._marks.at(identity), told.read.found.sidecar_ns, time.time_ns()
+        return written > at or (told.rewritten and written <= now < at)
 
 
 def _rows(connection: sqlite3.Connection, folder: int, precedence: Precedence) -> dict[str, _Row]:

@@ -105,6 +105,34 @@ def test_stars_of_a_sidecar_come_with_the_scan_and_the_latest_word_counts(galler
     assert picture.exists()
 
 
+def test_marks_of_the_future_adopt_what_is_written_later(
+    gallery: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock was ahead when the picture was marked, and was set right."""
+    write(gallery.pictures / "a.png", png(1))
+    sidecar = write(gallery.pictures / "a.png.xmp", DARKTABLE.format(rating=3).encode())
+    gallery.index.start()
+    gallery.wait_for("a.png", query=GalleryQuery(least_rating=3))
+    ahead = time.time_ns() + 365 * 86_400 * 10**9
+    marks = gallery.index._marks  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(marks, "_clock", lambda: ahead)
+    gallery.index.rate(gallery.ids(), 1)
+    gallery.wait(lambda: [row.rating for row in gallery.rows()] == [1])
+    gallery.again()
+    gallery.index.rescan()
+    gallery.wait_for("a.png")
+    assert [row.rating for row in gallery.rows()] == [1]
+    # An index that is made anew knows no other time of the sidecar.
+    gallery.index.close()
+    gallery.file.unlink()
+    gallery.again()
+    gallery.wait_for("a.png")
+    assert [row.rating for row in gallery.rows()] == [1]
+    sidecar.write_text(DARKTABLE.format(rating=5))
+    gallery.index.rescan()
+    gallery.wait_for("a.png", query=GalleryQuery(least_rating=5))
+
+
 def test_sidecars_are_written_only_where_that_is_wanted(gallery: Opened) -> None:
     write(gallery.pictures / "a.png", ours(1, "a cat"))
     write(gallery.pictures / "copy.png", ours(1, "a cat"))
