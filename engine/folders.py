@@ -123,14 +123,17 @@ def weights_below(
     *,
     inside_checkpoints: bool = False,
     but: Collection[str] = (),
+    times: dict[Path, int] | None = None,
 ) -> Iterator[Path]:
     """Yield files with these suffixes and diffusers folders, by name within each folder.
 
     Files inside a diffusers folder are left out, unless `inside_checkpoints`, and folders below
     that are hidden, as programs' caches, or whose names in lower case are in `but`. A folder that
-    cannot be read counts as empty.
+    cannot be read counts as empty. `times` gets the time of each folder, as `Folder` has it.
     """
     for current in walk([folder]):
+        if times is not None:
+            times[current.path] = current.modified_ns
         is_checkpoint = any(entry.name == PIPELINE_FILE for entry in current.entries)
         if is_checkpoint:
             yield current.path

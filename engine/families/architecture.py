@@ -250,12 +250,12 @@ class PreviewModel(Protocol):
     """Cheap previews by a tiny autoencoder; `LatentFormat.preview` is the linear alternative."""
 
     def tiny_decoder(
-        self, folders: Iterable[Path], read: ReadIndex, most_cells: int
+        self, files: Iterable[Path], read: ReadIndex, most_cells: int
     ) -> TinyDecoder | None:
-        """Return the tiny decoder of the checkpoint, or a fitting one below `folders`; or None.
+        """Return the tiny decoder of the checkpoint, or a fitting one among `files`; or None.
 
-        The network takes latents of at most `most_cells` cells along a side. `read` reads the
-        header of a file.
+        `files` are named as tiny autoencoders, and asked for only if they are needed. The network
+        takes latents of at most `most_cells` cells along a side. `read` reads the header of a file.
         """
         ...
 

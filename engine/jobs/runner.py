@@ -229,8 +229,8 @@ class JobRunner:
 
     def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> TinyDecoder | None:
         services = self.services
-        folders, read = services.model_folders, services.known_files.read_index
-        return tiny_decoder_for(checkpoint, folders, read)
+        files = services.tiny_files.below(services.model_folders)
+        return tiny_decoder_for(checkpoint, files, services.known_files.read_index)
 
     @contextmanager
     def _previewing(

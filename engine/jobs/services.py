@@ -21,6 +21,7 @@ from engine.embeddings.folder import usual_folders
 from engine.embeddings.library import EmbeddingLibrary
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
+from engine.families.tiny_files import TinyFiles
 from engine.folders import folders_of_models
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
@@ -77,6 +78,7 @@ class JobServices:
     refit_failures: RefitFailures = field(default_factory=RefitFailures)
     counted: CountedResults = field(default_factory=CountedResults)
     shortages: Shortages = field(default_factory=Shortages)
+    tiny_files: TinyFiles = field(default_factory=TinyFiles)
 
     @classmethod
     def in_cache(

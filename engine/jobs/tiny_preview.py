@@ -139,13 +139,13 @@ def _unpacked(latent: Array, patch: int) -> Array:
 
 
 def tiny_decoder_for(
-    checkpoint: IdentifiedCheckpoint, folders: Iterable[Path], read: ReadIndex
+    checkpoint: IdentifiedCheckpoint, files: Iterable[Path], read: ReadIndex
 ) -> TinyDecoder | None:
     """Return a tiny decoder for the checkpoint's latents; None where there is none.
 
-    It is looked for in the folders of models, where the checkpoint has none of its own.
+    It is looked for among the user's files, where the checkpoint has none of its own.
     """
-    return checkpoint.architecture.previews.tiny_decoder(folders, read, MOST_CELLS)
+    return checkpoint.architecture.previews.tiny_decoder(files, read, MOST_CELLS)
 
 
 def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Callable[[], Session]:

@@ -171,6 +171,7 @@ def _lora_inspected(query: InspectLora, services: JobServices) -> LoraInspected:
 def _models_listed(query: ListModels, services: JobServices) -> _Answer:
     named = (*map(Path, query.folders), *services.embeddings.folders)
     folders = folders_of_models(services.models, named)
+    services.tiny_files.forget()
     looked_through = yield from _found_in(
         services.model_index.list(folders),
         lambda models: ModelsFound(query=query.query, models=models),

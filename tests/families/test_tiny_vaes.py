@@ -17,6 +17,7 @@ from engine.families.checkpoint import Parts
 from engine.families.identify import supply
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder, named_space, tiny_vae_parts
 from engine.families.shared.stable_diffusion.latent_spaces import FLUX, FLUX2, SD, SD3, SDXL
+from engine.families.tiny_files import TinyFiles
 from engine.graphs.tiny_vae import TinyVaeConfig
 from tests.checkpoints.arrays import write_arrays
 from tests.checkpoints.files import write_sparse
@@ -121,11 +122,13 @@ def test_a_tiny_vae_is_found_for_its_space_alone(tmp_path: Path) -> None:
     write_diffusers(tmp_path / "taesdxl" / "diffusion_pytorch_model.safetensors")
     (tmp_path / "taesd_broken.safetensors").write_bytes(b"no weights")
     for space, name in ((SD, "SD 1 and 2"), (SDXL, "SDXL")):
-        found = find_tiny_decoder([tmp_path / "nowhere", tmp_path], space, read_index)
+        found = find_tiny_decoder(
+            TinyFiles().below([tmp_path / "nowhere", tmp_path]), space, read_index
+        )
         assert found is not None
         assert f"of {name} by its name" in str(found.evidence[0])
-    assert find_tiny_decoder([tmp_path], FLUX, read_index) is None
-    assert find_tiny_decoder([tmp_path / "nowhere"], SD, read_index) is None
+    assert find_tiny_decoder(TinyFiles().below([tmp_path]), FLUX, read_index) is None
+    assert find_tiny_decoder(TinyFiles().below([tmp_path / "nowhere"]), SD, read_index) is None
 
 
 @pytest.mark.parametrize("layout", ["original", "diffusers", "cached"])
@@ -137,18 +140,18 @@ def test_taef2_is_found_for_flux2_alone(tmp_path: Path, layout: str) -> None:
     else:
         folder = tmp_path / "models--madebyollin--taef2" / "snapshots" / "5cccb12d"
         write_diffusers(folder / "weights.safetensors", CONFIG_2)
-    found = find_tiny_decoder([tmp_path], FLUX2, read_index)
+    found = find_tiny_decoder(TinyFiles().below([tmp_path]), FLUX2, read_index)
     assert found is not None
     assert found.sources[Component.VAE].config == CONFIG_2
     assert "128 latent channels, of Flux.2 by its keys" in str(found.evidence[0])
-    assert find_tiny_decoder([tmp_path], FLUX, read_index) is None
+    assert find_tiny_decoder(TinyFiles().below([tmp_path]), FLUX, read_index) is None
 
 
 def test_a_tiny_vae_with_other_channels_than_its_name_says_is_left_out(tmp_path: Path) -> None:
     """A folder may be called TAESD, whatever its files are for."""
     write_original(tmp_path / "TAESD", "sd3", config=replace(CONFIG, latent_channels=16))
     write_original(tmp_path / "TAESD", "flux2", config=CONFIG_2)
-    assert find_tiny_decoder([tmp_path], SD, read_index) is None
+    assert find_tiny_decoder(TinyFiles().below([tmp_path]), SD, read_index) is None
 
 
 def test_a_tiny_vae_replaces_the_vae_of_a_checkpoint(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Previews by a tiny VAE: real pictures, for a small share of the steps' time, or not at all."""
 
 import json
+import os
 from concurrent.futures import wait
 from pathlib import Path
 from threading import Event
@@ -19,6 +20,7 @@ from engine.errors import EngineError
 from engine.families.architecture import TinyDecoder
 from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.latent_spaces import SD
+from engine.folders import entries_of as list_entries
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
@@ -260,6 +262,49 @@ def test_one_in_another_folder_of_models_is_used(tmp_path: Path) -> None:
     request = a_request(checkpoint, backend="cpu", steps=12)
     JobRunner(services).run(request, saver, reporter, CancelToken())
     assert reporter.shown
+
+
+def test_folders_without_one_are_looked_through_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint, models = of_stable_diffusion(tmp_path / "checkpoint"), tmp_path / "models"
+    (models / "loras").mkdir(parents=True)
+    (models / "vae_approx").mkdir()
+    listed = list[Path]()
+
+    def entries_of(folder: Path) -> list[os.DirEntry[str]]:
+        listed.append(folder)
+        return list_entries(folder)
+
+    monkeypatch.setattr("engine.folders.entries_of", entries_of)
+    runner = JobRunner(JobServices.in_cache(tmp_path / "cache", models=models))
+
+    def looked_into() -> list[Path]:
+        """The folders that a job lists which is looked at."""
+        listed.clear()
+        saver = PictureSaver(destination(str(tmp_path / "out/"), 1))
+        request = a_request(checkpoint, backend="cpu", steps=1)
+        runner.run(request, saver, Collecting(patient=False), CancelToken())
+        return [folder for folder in listed if folder.is_relative_to(models)]
+
+    _leave_alone(models, models / "vae_approx")
+    assert looked_into() == [models, models / "vae_approx"]
+    assert looked_into() == []
+    # One that just changed may change again within the tick of its clock.
+    write_original(models / "vae_approx", "taesdxl")
+    for _ in range(2):
+        assert looked_into() == [models, models / "vae_approx"]
+    _leave_alone(models / "vae_approx")
+    assert looked_into()
+    assert looked_into() == []
+    # A list of the user's models is wanted anew where folders' times tell of nothing.
+    runner.services.tiny_files.forget()
+    assert looked_into()
+
+
+def _leave_alone(*folders: Path) -> None:
+    for folder in folders:
+        os.utime(folder, (1e9, folder.stat().st_mtime - 1000))
 
 
 def test_taef2_shows_pictures_while_klein_runs(tmp_path: Path) -> None:

@@ -24,13 +24,13 @@ class LatentPreviews:
     tiny_spaces: Mapping[str, LatentSpace]
 
     def tiny_decoder(
-        self, folders: Iterable[Path], read: ReadIndex, most_cells: int
+        self, files: Iterable[Path], read: ReadIndex, most_cells: int
     ) -> TinyDecoder | None:
-        """Return the checkpoint's own tiny VAE, else a tiny VAE among the user's files, or None."""
+        """Return the checkpoint's own tiny VAE, else a tiny VAE among the files, or None."""
         if has_tiny_vae(self.checkpoint):
             return _decoder(self.checkpoint.parts, most_cells, 1.0)
         space = self.tiny_spaces.get(self.checkpoint.latent.space)
-        found = find_tiny_decoder(folders, space, read) if space else None
+        found = find_tiny_decoder(files, space, read) if space else None
         if found is None or space is None:
             return None
         return _decoder(found, most_cells, space.scale, space.shift)

@@ -11,12 +11,10 @@ normalisations. FLUX.2's transformer has its latent packed, 2 x 2 cells in one.
 
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from engine.api.sentences import Sentence, as_it_is, sentence
-from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
@@ -26,16 +24,14 @@ from engine.families.refusals import cannot_supply
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.families.tiny_files import TINY_NAME
 from engine.file_paths import is_folder
-from engine.folders import ADAPTER_FOLDERS, repository_of, weights_below
+from engine.folders import repository_of
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.stored import StoredWeight
 
-_SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, ".pth", ".pt"})
 _LABEL = as_it_is("VAE")
 _MOST_BYTES = 32 << 20
-_MOST_FILES = 5000
-_NAME = re.compile(r"taesd|taef[12]", re.IGNORECASE)
 _OTHER_SIDE = {"encoder": "decoder", "decoder": "encoder"}
 _KEY = re.compile(
     r"(?:(?:taesd_|taesd3_|taef[12]_)?(?P<side>encoder|decoder)\.)?(?P<layers>layers\.)?(?P<place>\d+)\."
@@ -64,7 +60,7 @@ def is_tiny_vae_folder(path: Path) -> bool:
 def named_space(path: Path) -> LatentSpace | None:
     """Return the latent space that the name of a file, its folder or its repository shows."""
     names = path.name, path.parent.name, repository_of(path.parent)
-    name = next((name for name in names if _NAME.search(name)), "").casefold()
+    name = next((name for name in names if TINY_NAME.search(name)), "").casefold()
     if not name:
         return None
     for word, space in _SPACES.items():
@@ -116,29 +112,25 @@ def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
     return Parts({Component.VAE: source}, digest, (evidence,))
 
 
-def find_tiny_decoder(folders: Iterable[Path], space: LatentSpace, read: ReadIndex) -> Parts | None:
-    """Return the first tiny decoder below the folders for latents of `space`, or None.
+def find_tiny_decoder(files: Iterable[Path], space: LatentSpace, read: ReadIndex) -> Parts | None:
+    """Return the first tiny decoder among the files for latents of `space`, or None.
 
     Only files whose names tell the space are read (`named_space`).
     """
-    paths = chain.from_iterable(_candidates(folder, space) for folder in folders)
-    for path in islice(paths, _MOST_FILES):
-        parts = _decoder_in(path, space, read)
-        if parts is not None:
-            return parts
+    for path in files:
+        if named_space(path) is space and _is_small(path):
+            parts = _decoder_in(path, space, read)
+            if parts is not None:
+                return parts
     return None
 
 
-def _candidates(folder: Path, space: LatentSpace) -> Iterator[Path]:
-    for path in weights_below(folder, _SUFFIXES, inside_checkpoints=True, but=ADAPTER_FOLDERS):
-        if named_space(path) is not space:
-            continue
-        try:
-            facts = path.stat()
-        except OSError:
-            continue
-        if stat.S_ISREG(facts.st_mode) and facts.st_size <= _MOST_BYTES:
-            yield path
+def _is_small(path: Path) -> bool:
+    try:
+        facts = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_size <= _MOST_BYTES
 
 
 def _decoder_in(path: Path, space: LatentSpace, read: ReadIndex) -> Parts | None:
