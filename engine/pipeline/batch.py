@@ -91,23 +91,22 @@ def request_of_picture(
 
     A1111 increments the seed for each picture, or the variation seed where there is one
     (`processing.py`, `process_images_inner`); ComfyUI and diffusers draw the noise of a whole batch
-    from one generator. Variations of one picture have its words for wildcards. A seed of a second
-    pass's own is the same in all pictures, as a fixed one of a second sampler in ComfyUI.
+    from one generator, and ComfyUI's window replaces the words of a prompt once for all of it.
+    Variations of one picture have its words for wildcards. A seed of a second pass's own is the
+    same in all pictures, as a fixed one of a second sampler in ComfyUI.
     """
     seeds, seed = request.seed_options, request.seed
-    chosen = seed + index
     if request.convention.batch_seeds is BatchSeeds.ONE_STREAM:
         size = max(seeds.batch_size, seeds.batch_index + count)
         place = seeds.batch_index + index
         seeds = msgspec.structs.replace(seeds, batch_index=place, batch_size=size)
     elif seeds.variation_seed is not None:
         seeds = msgspec.structs.replace(seeds, variation_seed=seeds.variation_seed + index)
-        chosen = seed
     else:
         seed += index
 
     def replaced(text: str) -> str:
-        return text if replace_wildcards is None else replace_wildcards(text, chosen)
+        return text if replace_wildcards is None else replace_wildcards(text, seed)
 
     prompt, negative = replaced(request.prompt), replaced(request.negative_prompt)
     changes: dict[str, Any] = {}

@@ -53,6 +53,27 @@ def test_wildcards_are_chosen_by_the_pictures_own_seed_and_the_template_is_kept(
     assert (picture.negative_prompt, picture.negative_template) == ("blurry", None)
 
 
+def test_pictures_of_one_generator_share_their_words() -> None:
+    """ComfyUI's window replaces them once, before it queues a batch."""
+    for tool in (ConventionName.COMFY, ConventionName.DIFFUSERS):
+        asked = msgspec.structs.replace(
+            PLAIN_REQUEST, prompt="cat __n__", seed=5, convention=CONVENTIONS[tool]
+        )
+        pictures = [
+            request_of_picture(asked, index, 3, lambda text, seed: text.replace("__n__", str(seed)))
+            for index in range(3)
+        ]
+        assert {picture.prompt for picture in pictures} == {"cat 5"}
+        # So the prompt as it was typed makes one of them again.
+        again = msgspec.structs.replace(
+            asked, seed_options=pictures[2].seed_options, seed=pictures[2].seed
+        )
+        assert (
+            request_of_picture(again, 0, 1, lambda text, seed: text.replace("__n__", str(seed)))
+            == pictures[2]
+        )
+
+
 def test_variations_of_a_picture_have_its_words() -> None:
     # As in the window, which makes a job of each, and with A1111's scripts for wildcards.
     seeds = SeedOptions(variation_seed=40, variation_strength=0.1)
