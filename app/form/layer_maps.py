@@ -11,13 +11,15 @@ from app.form.map_previews import MapPreviews
 from engine.api.control import ControlLayer
 from engine.api.map_messages import MapMade
 from engine.api.preprocessors import MapTarget
-from engine.api.values import ErrorInfo
+from engine.api.values import ErrorInfo, InputRole
 
 # Maps are made after this pause in the changes.
 _PAUSE_MS = 250
 # The latest maps whose files are remembered.
 _MOST = 64
-_SIZED = frozenset({"controls", "width", "height", "checkpoint", "suggestions"})
+_SIZED = frozenset(
+    {"controls", "width", "height", "checkpoint", "suggestions", "inputs", "mask_options"}
+)
 
 
 class LayerMap(msgspec.Struct, frozen=True):
@@ -105,8 +107,11 @@ class LayerMaps(QObject):
         """Return the size of the picture for maps that have none of their own."""
         if getattr(layer.preprocessor, "resolution", 0) is not None:
             return None
-        effective = self._form.effective
-        return layer.target(effective.width, effective.height)
+        form, effective = self._form, self._form.effective
+        target = layer.target(effective.width, effective.height)
+        if layer.image != form.input_path(InputRole.INIT):
+            return target
+        return msgspec.structs.replace(target, margins=form.mask_options.expand)
 
     def _on_made(self, place: str, event: MapMade) -> None:
         self._take(place, LayerMap(event.path))

@@ -12,6 +12,7 @@ import msgspec
 
 from engine.api.fields import within
 from engine.api.map_choices import ControlKind, NormalLayout, OnnxPixels, OnnxValues
+from engine.api.masks import Margins
 from engine.api.sentences import Sentence, sentence
 
 
@@ -44,12 +45,15 @@ class PreprocessorName(StrEnum):
 class MapTarget(msgspec.Struct, frozen=True):
     """The width and height in pixels of the picture that follows a map.
 
-    A map of another shape fills it and is cropped, or, `whole`, fits into it.
+    A map of another shape fills it and is cropped, or, `whole`, fits into it. `margins` are those
+    of the canvas around the picture that the map is made of, in its pixels: the map then has the
+    part of the canvas that the picture covers.
     """
 
     width: int
     height: int
     whole: bool = False
+    margins: Margins = (0, 0, 0, 0)
 
 
 class _Scaled(msgspec.Struct, frozen=True, kw_only=True):

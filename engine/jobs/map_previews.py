@@ -4,13 +4,14 @@ import hashlib
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from backends.base import Cancellation
+from engine.api.preprocessors import MapTarget
 from engine.api.saving import PictureFormat
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -20,6 +21,7 @@ from engine.durable import replace_file
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.jobs.services import JobServices
 from engine.output.encoding import encode_picture
+from engine.pipeline.canvas.growth import Size, grown_around
 from engine.pipeline.canvas.pictures import picture_size, read_picture
 from engine.preprocessors.loading import files_of
 from engine.preprocessors.map_maker import MapOrder
@@ -61,7 +63,8 @@ class MapPreviews:
             picture = np.asarray(read_picture(image))
             if cancel.is_set():
                 raise Cancelled
-            made = self._services.maps.make(picture, order, folders, cancel)
+            seen = replace(order, target=_covered(order.target, picture.shape[1::-1]))
+            made = self._services.maps.make(picture, seen, folders, cancel)
             self._write(path, encode_picture(made, (), PictureFormat.PNG, 100))
         return MapFile(path, made.shape[1], made.shape[0])
 
@@ -76,6 +79,14 @@ class MapPreviews:
                 sentence("Free some space, or choose another folder for the cache."),
                 str(error),
             ) from error
+
+
+def _covered(target: MapTarget | None, picture: Size) -> MapTarget | None:
+    """Return what a map is for, on the part of a canvas that its picture of this size covers."""
+    if target is None or not any(target.margins):
+        return target
+    width, height = grown_around(picture, target.margins).within((target.width, target.height))
+    return MapTarget(width, height, target.whole)
 
 
 def _name(image: Path, order: MapOrder, weights: tuple[Path, ...]) -> str:

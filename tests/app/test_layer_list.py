@@ -16,7 +16,13 @@ from engine.api.control import MAX_CONTROLS, ControlLayer
 from engine.api.features import ConcatChannels, Features, OptionalSetting
 from engine.api.image_prompts import ImagePrompt
 from engine.api.lora import LoraChoice
-from engine.api.preprocessors import CannyOptions, ControlKind, DepthOptions, InvertOptions
+from engine.api.preprocessors import (
+    CannyOptions,
+    ControlKind,
+    DepthOptions,
+    InvertOptions,
+    MapTarget,
+)
 from tests.app.fake_engine import Plan
 from tests.app.layers import ADAPTER, BROKEN, CANNY, CANNY_XL, DEPTH, MODELS, listed
 from tests.app.loras import lora
@@ -222,6 +228,31 @@ def test_a_map_is_made_anew_when_its_options_change(staged: Staged, tmp_path: Pa
         staged.wait(
             lambda layer=layer: session.control_maps.of(layer).path == str(tmp_path / "map.png")
         )
+
+
+def test_a_map_of_the_start_picture_is_asked_for_with_the_margins_around_it(
+    staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, asked = staged.session, list[MapTarget]()
+
+    def request(
+        _place: str, _image: str, _options: object, _file: object, target: MapTarget
+    ) -> None:
+        asked.append(target)
+
+    monkeypatch.setattr(session.maps, "request", request)
+    form = session.generation
+    form.start_from("/a.png", 512, 512)
+    form.controls = tuple(
+        ControlLayer(image=image, preprocessor=CannyOptions(resolution=None))
+        for image in ("/a.png", "/b.png")
+    )
+    staged.wait(lambda: len(asked) == 2)
+    form.grow((128, 0, 0, 64), 512, 512)
+    staged.wait(lambda: len(asked) == 4)
+    size = form.effective
+    assert asked[2] == MapTarget(size.width, size.height, margins=(128, 0, 0, 64))
+    assert asked[3] == MapTarget(size.width, size.height)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -126,3 +127,19 @@ def test_a_job_makes_the_map_that_was_shown(tmp_path: Path, picture: Path) -> No
         )
         assert np.array_equal(made, np.asarray(preview))
     assert (shown.width, shown.height) == (128, 96)
+
+
+@pytest.mark.parametrize("resize", ControlResize)
+def test_a_map_of_the_start_picture_is_as_large_as_this_on_a_canvas_that_grows(
+    previews: MapPreviews, picture: Path, resize: ControlResize
+) -> None:
+    """As the job makes it (`ReadLayer.size_on`); it was made for the whole canvas."""
+    layer, margins = ControlLayer(image=str(picture), resize=resize), (60, 0, 60, 90)
+    order = MapOrder(CannyOptions(resolution=None), target=layer.target(480, 360))
+    assert order.target is not None
+    grown = replace(order, target=msgspec.structs.replace(order.target, margins=margins))
+    covered = replace(order, target=layer.target(240, 180))
+    wanted = previews.make(picture, covered, CancelToken())
+    shown = previews.make(picture, grown, CancelToken())
+    assert (shown.width, shown.height) == (wanted.width, wanted.height) == (240, 180)
+    assert shown.path != previews.make(picture, order, CancelToken()).path

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from engine.api.masks import Box
+from engine.api.masks import Box, Margins
 from engine.api.record import ResolvedRequest
 from engine.api.values import InputRole
 
@@ -53,6 +53,11 @@ def place_on_canvas(request: ResolvedRequest, image: Path, size: Size) -> Place 
     options = request.mask_options
     if not options.expands or next(starts, None) != image:
         return None
-    (left, top, right, bottom), (width, height) = options.expand, size
+    return grown_around(size, options.expand)
+
+
+def grown_around(size: Size, margins: Margins) -> Place:
+    """Return the place of a picture of this width and height within margins around it."""
+    (left, top, right, bottom), (width, height) = margins, size
     box = left, top, left + width, top + height
     return Place(box, (width + left + right, height + top + bottom))
