@@ -1,5 +1,6 @@
 """Decoding of untrusted pictures with limits on memory; suitable for background threads."""
 
+import struct
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from math import ceil
@@ -15,6 +16,9 @@ MAX_PIXELS = 64_000_000
 # The memory that a decoder may allocate: `MAX_PIXELS` pixels of four bytes.
 ALLOCATION_MB = 256
 _HEAD_BYTES = 12
+# The beginnings of GIFs, and the bytes of width and height after them.
+GIF_SIGNATURES = (b"GIF87a", b"GIF89a")
+GIF_SIZE = slice(6, 10)
 
 
 class Decoded(msgspec.Struct, frozen=True):
@@ -26,17 +30,22 @@ class Decoded(msgspec.Struct, frozen=True):
 
 
 def decode(path: str, within: QSize, *, cover: bool = False) -> Decoded:
-    """Decode a PNG, JPEG or WebP, scaled down to `within` device pixels at its own aspect ratio.
+    """Decode a PNG, JPEG, WebP or GIF, scaled to `within` device pixels at its own aspect ratio.
 
-    With `cover` the picture covers the square `within` instead, up to an aspect ratio of 2 to 1.
-    Smaller pictures keep their size. The content, not the name, tells the format. Never raises.
+    Of an animation it is the first picture. With `cover` the picture covers the square `within`
+    instead, up to an aspect ratio of 2 to 1. Smaller pictures keep their size. The content, not the
+    name, tells the format. Never raises.
     """
     with _reader(path) as reader:
-        return Decoded(QImage()) if reader is None else _decoded(reader, within, cover=cover)
+        if reader is not None:
+            return _decoded(reader, within, cover=cover)
+    return _decoded_gif(path, within, cover=cover)
 
 
 def picture_size(path: str) -> QSize:
     """Return a picture's size in pixels, upright; an empty one if it cannot be read."""
+    if (gif := gif_size(path)) is not None:
+        return gif
     with _reader(path) as reader:
         if reader is None:
             return QSize()
@@ -57,6 +66,45 @@ def _decoded(reader: QImageReader, within: QSize, *, cover: bool) -> Decoded:
         return Decoded(image)
     shape = size.transposed() if turned else size
     return Decoded(image, shape.width(), shape.height())
+
+
+def _decoded_gif(path: str, within: QSize, *, cover: bool) -> Decoded:
+    """Decode the first picture of a GIF as `decode` does; the image is null for other files.
+
+    By Pillow, as installations leave out Qt's plug-in for GIFs.
+    """
+    size = gif_size(path)
+    if size is None or size.isEmpty():
+        return Decoded(QImage())
+    # Here, as the window starts sooner without Pillow.
+    from engine.metadata.opening import PictureFault, open_picture
+
+    room = _room(size, within, cover=cover)
+    try:
+        with open_picture(Path(path), ("GIF",), MAX_PIXELS) as picture:
+            shown = picture.convert("RGBA")
+            if size.width() > room.width() or size.height() > room.height():
+                shown.thumbnail(room.toTuple())
+    except PictureFault:
+        return Decoded(QImage())
+    pixels = shown.tobytes()
+    form = QImage.Format.Format_RGBA8888
+    image = QImage(pixels, shown.width, shown.height, 4 * shown.width, form)
+    # The copy has pixels of its own.
+    return Decoded(image.copy(), size.width(), size.height())
+
+
+def gif_size(path: str) -> QSize | None:
+    """Return the width and height that a GIF's header states; None for other files."""
+    try:
+        with open_regular(Path(path)) as file:
+            head = file.read(_HEAD_BYTES)
+    # A path with a null character raises a ValueError.
+    except (OSError, ValueError):
+        return None
+    if not head.startswith(GIF_SIGNATURES) or len(head) < GIF_SIZE.stop:
+        return None
+    return QSize(*struct.unpack("<HH", head[GIF_SIZE]))
 
 
 @contextmanager
@@ -86,7 +134,7 @@ def _reader(path: str) -> Generator[QImageReader | None]:
 
 
 def _kind(head: bytes) -> bytes:
-    """Return the format of a picture by its first bytes; empty for everything but three."""
+    """Return the format of a picture by its first bytes; empty for those not read by Qt."""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return b"png"
     if head.startswith(b"\xff\xd8\xff"):

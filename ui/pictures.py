@@ -6,7 +6,7 @@ import msgspec
 from PySide6.QtCore import QBuffer, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
-from app.decoding import ALLOCATION_MB, MAX_PIXELS, decode
+from app.decoding import ALLOCATION_MB, MAX_PIXELS, decode, gif_size
 from app.gallery.rows import Trouble
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
@@ -55,7 +55,8 @@ _FORMAT = QImage.Format.Format_ARGB32_Premultiplied
 def read_chosen(path: str, within: QSize) -> tuple[ReadPicture, Trouble | None]:
     """Read a picture that a person chose to cover a size; the other is why it cannot be shown."""
     picture = read_picture(path, within, cover=True)
-    if not picture.image.isNull():
+    # A GIF can be looked at, but is kept as a PNG file before it is used.
+    if not picture.image.isNull() and gif_size(path) is None:
         return picture, None
     # Here, as the window starts sooner without the readers of a dozen tools.
     from app.gallery.headers import trouble_of

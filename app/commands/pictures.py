@@ -47,9 +47,15 @@ class PictureCommands(QObject):
 
     def start_from(self, path: str, width: int, height: int) -> None:
         """Have the next picture start from this one; its size is in pixels."""
-        self._changes.start_from(path, width, height)
 
-    def in_our_format(self, path: Path, take: Callable[[Path], None]) -> None:
+        def start(kept: Path) -> None:
+            # The path as it is known elsewhere, unless it had to be kept as another file.
+            own = path if kept == Path(path) else str(kept)
+            self._changes.start_from(own, width, height)
+
+        self.in_our_format(Path(path), start)
+
+    def in_our_format(self, path: Path, take: Callable[[Path], object]) -> None:
         """Call `take` with a picture; with a PNG file of one whose format only begins something."""
         if not is_of_other_format(path):
             take(path)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.decoding import MAX_PIXELS
+from app.decoding import GIF_SIGNATURES, GIF_SIZE, MAX_PIXELS
 from app.gallery.rows import Trouble
 from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
 from engine.regular_file import open_regular
@@ -86,7 +86,11 @@ def trouble_of(path: str) -> Trouble:
     """Return why a file that is no picture for the decoder cannot be shown, as far as is known."""
     try:
         with open_raw(path) as file:
-            return read_header(file).trouble or Trouble.DAMAGED
+            trouble = read_header(file).trouble
+            file.seek(0)
+            # It can be looked at, but is no picture for anything else.
+            is_gif = file.read(_HEAD_BYTES).startswith(GIF_SIGNATURES)
+            return trouble or (Trouble.OTHER_FORMAT if is_gif else Trouble.DAMAGED)
     # A path with a null character raises a ValueError.
     except (OSError, ValueError):
         return Trouble.UNREADABLE
@@ -98,6 +102,8 @@ def _looks(head: bytes) -> Callable[[FileIO, bytes, int], _Pixels | None] | None
         return _png
     if head.startswith(b"\xff\xd8\xff"):
         return _jpeg
+    if head.startswith(GIF_SIGNATURES):
+        return _gif
     return _webp if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else None
 
 
@@ -159,6 +165,15 @@ def _jpeg(file: FileIO, _head: bytes, size: int) -> _Pixels | None:
             return _Pixels(width, height, place, size)
         place += 2 + length
     return None
+
+
+def _gif(_file: FileIO, head: bytes, size: int) -> _Pixels | None:
+    """Return the place of all after the size: parts of texts and pictures lie between each other.
+
+    A GIF that is cut off is shown as far as it goes.
+    """
+    width, height = struct.unpack("<HH", head[GIF_SIZE])
+    return _Pixels(width, height, GIF_SIZE.stop, size)
 
 
 def _webp(file: FileIO, head: bytes, size: int) -> _Pixels | None:

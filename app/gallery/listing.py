@@ -11,6 +11,9 @@ from engine.api.saving import PICTURE_SUFFIXES
 from engine.file_paths import file_status
 
 SIDECAR_SUFFIX = ".xmp"
+# Animations are shown by their first pictures. AVIF is not: its decoder has no room in
+# installations.
+_SHOWN = (*PICTURE_SUFFIXES, ".gif")
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -39,7 +42,7 @@ def list_folder(folder: str, between: Callable[[], None]) -> Listing:
             name = entry.name.lower()
             if name.startswith("."):
                 continue
-            if name.endswith(PICTURE_SUFFIXES):
+            if name.endswith(_SHOWN):
                 pictures.append(entry)
             elif name.endswith(SIDECAR_SUFFIX):
                 sidecars[entry.name] = _modified_ns(entry)

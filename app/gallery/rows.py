@@ -16,7 +16,7 @@ class Trouble(StrEnum):
     MISSING = "missing"  # its folder cannot be reached at present
     UNREADABLE = "unreadable"  # the system does not let it be read
     EMPTY = "empty"  # a file without a byte
-    OTHER_FORMAT = "other_format"  # no PNG, JPEG or WebP, whatever its name says
+    OTHER_FORMAT = "other_format"  # no PNG, JPEG, WebP or GIF, whatever its name says
     DAMAGED = "damaged"  # its header makes no sense, or its pixels are missing
     TOO_LARGE = "too_large"  # more pixels than are ever decoded
 

@@ -133,7 +133,7 @@ def test_a_job_makes_the_map_that_was_shown(tmp_path: Path, picture: Path) -> No
 def test_a_map_of_the_start_picture_is_as_large_as_this_on_a_canvas_that_grows(
     previews: MapPreviews, picture: Path, resize: ControlResize
 ) -> None:
-    """As the job makes it (`ReadLayer.size_on`); it was made for the whole canvas."""
+    """The job makes it so (`ReadLayer.size_on`); the one shown was made for the whole canvas."""
     layer, margins = ControlLayer(image=str(picture), resize=resize), (60, 0, 60, 90)
     order = MapOrder(CannyOptions(resolution=None), target=layer.target(480, 360))
     assert order.target is not None

@@ -1,6 +1,7 @@
 """A picture to start from, a mask painted on it, a refiner: chosen in the window, in force."""
 
 import threading
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
@@ -66,11 +67,19 @@ def test_a_picture_is_chosen_shown_and_dropped_again(desk: Desk, photo: Path) ->
     assert panel.choose.isVisibleTo(panel)
 
 
+def gif() -> bytes:
+    content = BytesIO()
+    Image.new("RGB", (64, 48), "teal").save(content, "GIF")
+    return content.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (b"not a picture", "It is no PNG, JPEG or WebP."),
         (b"", "The file is empty."),
+        # One that can be looked at, under the name of another format.
+        (gif(), "It is no PNG, JPEG or WebP."),
         (png_header(60_000, 60_000) + chunk(b"IDAT", b"\0" * 99), "It is too large to be shown."),
     ],
 )
@@ -180,6 +189,28 @@ def test_the_picture_on_the_canvas_is_started_from(desk: Desk, photo: Path) -> N
     desk.window.actions_by_name[ActionName.START_FROM].setEnabled(True)
     desk.window.actions_by_name[ActionName.START_FROM].trigger()
     desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(photo))
+
+
+@pytest.mark.parametrize("name", [ActionName.START_FROM, ActionName.FOLLOW, ActionName.PROMPT_BY])
+def test_a_gif_on_the_canvas_steers_as_a_png_file(
+    desk: Desk, tmp_path: Path, name: ActionName
+) -> None:
+    """The Gallery has GIFs, and its pictures the same actions."""
+    (tmp_path / "dance.gif").write_bytes(gif())
+    desk.session.view.choose(str(tmp_path / "dance.gif"))
+    desk.wait(lambda: desk.window.info.isVisible())
+    desk.window.actions_by_name[name].setEnabled(True)
+    desk.window.actions_by_name[name].trigger()
+    form = desk.session.generation
+
+    def used() -> list[str]:
+        layers = (*form.inputs, *form.controls, *form.image_prompts)
+        return [layer.path if isinstance(layer, InputImage) else layer.image for layer in layers]
+
+    desk.wait(lambda: bool(used()))
+    (kept,) = used()
+    with Image.open(kept) as picture:
+        assert (picture.format, picture.size) == ("PNG", (64, 48))
 
 
 def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path) -> None:

@@ -95,12 +95,13 @@ class CreatePage(QWidget):
         for name, what in _REUSES.items():
             on(name, self._with_picture(self._reuse(what)))
         on(ActionName.OPEN_START, self.form.inputs.choose_picture)
-        on(ActionName.START_FROM, self._with_picture(self.form.inputs.start_from))
-        on(ActionName.FOLLOW, self._with_picture(lambda path: session.control.open(Path(path))))
-        on(
-            ActionName.PROMPT_BY,
-            self._with_picture(lambda path: session.image_prompt.open(Path(path))),
-        )
+        steering: dict[ActionName, Callable[[Path], object]] = {
+            ActionName.START_FROM: lambda path: self.form.inputs.start_from(str(path)),
+            ActionName.FOLLOW: session.control.open,
+            ActionName.PROMPT_BY: session.image_prompt.open,
+        }
+        for name, take in steering.items():
+            on(name, self._with_picture(self._in_our_format(take)))
         on(ActionName.REVEAL, self._with_picture(lambda path: reveal(path, session.notices)))
         on(ActionName.COPY_PATH, self._with_picture(copy_path))
         on(ActionName.SHOW_ORIGINAL, self._with_picture(session.upscales.show_original))
@@ -136,6 +137,9 @@ class CreatePage(QWidget):
     def _use_ratio(self) -> None:
         for pictures in (self.thumbnails, self.lora_pictures):
             pictures.use_ratio(self.devicePixelRatioF())
+
+    def _in_our_format(self, take: Callable[[Path], object]) -> Callable[[str], None]:
+        return lambda path: self._session.pictures.in_our_format(Path(path), take)
 
     def _reuse(self, what: Reuse) -> Callable[[str], None]:
         return lambda path: self._session.pictures.use_settings(Path(path), what)

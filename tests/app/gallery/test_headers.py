@@ -31,7 +31,8 @@ def of_bytes(path: Path, content: bytes) -> Header:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "quality"), [(".png", 80), (".jpg", 80), (".webp", 80), (".webp", 101)]
+    ("suffix", "quality"),
+    [(".png", 80), (".jpg", 80), (".webp", 80), (".webp", 101), (".gif", 80)],
 )
 def test_the_size_and_the_identity_of_each_format(
     tmp_path: Path, suffix: str, quality: int

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from app.gallery.query import GalleryQuery, Order, Rejected, Shape, list_statement, read_dates
 from app.gallery.rows import FolderState
@@ -272,3 +273,17 @@ def test_nothing_is_read_twice(three: Opened) -> None:
     three.wait(lambda: three.index.folders[0].state is FolderState.READY)
     assert three.names() == ["red.png", "sea.png", "cat.png"]
     assert told == []
+
+
+def test_animations_are_in_the_gallery_by_their_first_pictures(gallery: Opened) -> None:
+    path = write(gallery.pictures / "dance.gif", b"")
+    first, last = (Image.new("RGB", (30, 20), colour) for colour in ("red", "blue"))
+    first.save(path, save_all=True, append_images=[last])
+    gallery.index.start()
+    gallery.wait_for("dance.gif")
+    (row,) = gallery.rows()
+    assert (row.width, row.height, row.trouble) == (30, 20, None)
+    gallery.index.rate(gallery.ids(), 3)
+    path.rename(gallery.pictures / "renamed.gif")
+    gallery.index.rescan()
+    gallery.wait_for("renamed.gif", query=GalleryQuery(least_rating=3))

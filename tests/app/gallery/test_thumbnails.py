@@ -7,8 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 
+from app.decoding import decode, picture_size
 from app.gallery import thumbnails
 from app.gallery.rows import NO_MARKS, GalleryRow
 from app.gallery.thumbnails import FILE, ThumbnailFiles
@@ -44,6 +47,25 @@ def test_a_thumbnail_fits_the_side_that_suffices(files: ThumbnailFiles, tmp_path
     assert files.read(row, 257).size().toTuple() == (512, 256)
     small = picture(tmp_path / "b.png", side=40, colour=1)
     assert files.read(small, 512).size().toTuple() == (40, 20)
+
+
+def test_an_animation_is_shown_by_its_first_picture(files: ThumbnailFiles, tmp_path: Path) -> None:
+    path = tmp_path / "dance.gif"
+    first, *others = (Image.new("RGB", (600, 300), colour) for colour in ("red", "blue", "lime"))
+    first.save(path, save_all=True, append_images=others, duration=50)
+    shown = files.read(row_of(path, b"d" * 16), 256)
+    assert shown.size().toTuple() == (256, 128)
+    red, green, blue, _ = shown.pixelColor(128, 64).getRgb()  # pyright: ignore[reportUnknownVariableType, reportGeneralTypeIssues]
+    assert (red > 240, green < 15, blue < 15) == (True, True, True)
+    # The viewer has it whole.
+    whole = decode(str(path), QSize(5000, 5000))
+    assert (whole.image.size().toTuple(), whole.width, whole.height) == ((600, 300), 600, 300)
+    assert picture_size(str(path)) == QSize(600, 300)
+    # One that states more pixels than are decoded, and one that ends after that.
+    for name, size in (("bomb", b"\xff\xff\xff\xff"), ("cut", b"\x20\x00\x20\x00")):
+        bad = tmp_path / f"{name}.gif"
+        bad.write_bytes(b"GIF89a" + size)
+        assert files.read(row_of(bad, name.ljust(16).encode()), 256).isNull()
 
 
 def test_a_kept_thumbnail_needs_no_file_and_survives_renaming(
