@@ -90,12 +90,13 @@ format: $(BASE)/.tools
 bench: $(BASE)/.tools $(ORACLE)/.peers
 	$(ORACLE_PY) -m benchmarks
 
-# The window's main states, then every page in each look, in German and mirrored, as
-# `make screenshots TO=folder`: 15 minutes.
+# The window's main states, every page in each look, in German and mirrored, then dialogs and
+# scales, as `make screenshots TO=folder`: 20 minutes.
 TO ?= build/screenshots
 screenshots: $(BASE)/.tools
 	$(PY) -m tests.ui.screenshots $(TO)
 	$(PY) -m tests.ui.page_pictures $(TO)
+	$(PY) -m tests.ui.side_pictures $(TO)
 
 # README's pictures.
 .PHONY: front-page

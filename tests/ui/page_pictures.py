@@ -68,14 +68,15 @@ _DIALOGS = (
 class Album:
     """The pages of one variant, photographed one after another."""
 
-    def __init__(self, photographer: Photographer, name: str) -> None:
-        self._photographer, self._name = photographer, name
+    def __init__(self, photographer: Photographer, name: str, size: tuple[int, int] = SIZE) -> None:
+        """`size` is the window's, in logical pixels."""
+        self._photographer, self._name, self._size = photographer, name, size
         self._window = photographer.window
 
     def keep(self, state: str, widget: QWidget | None = None, seconds: float = 0.6) -> None:
         """Save what the window, or another, looks like."""
         # A new window takes no more than the screen has, a moment after it is shown.
-        self._window.resize(*SIZE)
+        self._window.resize(*self._size)
         self._photographer.settle(seconds)
         name = f"{state}-{self._name}.png"
         (widget or self._window).grab().save(str(self._photographer.folder / name))

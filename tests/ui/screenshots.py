@@ -24,6 +24,7 @@ from app.commands.updates import UpdateStage
 from app.downloads.entries import Purpose
 from app.downloads.source import Source
 from app.engine.process import EngineState
+from app.paths import Paths
 from app.session import Session
 from engine.api.messages import JobPhase
 from engine.api.request import GenerateRequest
@@ -78,12 +79,18 @@ _ROUNDS = 5
 class Photographer:
     """Brings a window into states and saves what it looks like in each."""
 
-    def __init__(self, application: QApplication, folder: Path, private: Path) -> None:
+    def __init__(
+        self,
+        application: QApplication,
+        folder: Path,
+        private: Path,
+        make: Callable[[Paths], Session] = make_session,
+    ) -> None:
         self.folder = folder
         self.private = private
         self.theme = Theme(application)
         paths = replace(folders_in(private), output=private / "pictures")
-        self.session: Session = make_session(paths)
+        self.session: Session = make(paths)
         self.window = MainWindow(self.session, self.theme)
         self.window.resize(*SIZES[1])
         self.window.show()
