@@ -233,7 +233,7 @@ class WildcardsDialog(QDialog):
             some = ", ".join(one.entries[:4])
             text = text.format(name=one.name, n=len(one.entries), some=some[:80] or "–")  # noqa: RUF001
         else:
-            text = self.tr("A prompt writes the name of a list between two underscores each.")
+            text = self.tr("A prompt names a list with two underscores on each side: __animal__.")
         self.about.setText(breakable(text))
         self.save.setEnabled(self._is_edited and not problem)
         self.delete.setEnabled(self._shown is not None)

@@ -5458,8 +5458,8 @@
    <translation>Ein Name hat Buchstaben, Ziffern, Leerzeichen, - und /, und kein __.</translation>
   </message>
   <message>
-   <source>A prompt writes the name of a list between two underscores each.</source>
-   <translation>Ein Prompt nennt eine Liste zwischen je zwei Unterstrichen.</translation>
+   <source>A prompt names a list with two underscores on each side: __animal__.</source>
+   <translation>Ein Prompt nennt eine Liste mit je zwei Unterstrichen davor und danach: __animal__.</translation>
   </message>
   <message>
    <source>Add to the prompt</source>

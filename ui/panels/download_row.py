@@ -68,7 +68,7 @@ class DownloadRow(QFrame):
         for button in (self.pause, self.resume, self.remove):
             first.addWidget(button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(M, S, S, M)
+        column.setContentsMargins(M, S, M, M)
         column.setSpacing(S)
         column.addLayout(first)
         column.addWidget(self.bar)
