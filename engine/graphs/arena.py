@@ -203,12 +203,15 @@ class _Block:
 
     def allocate(self, size: int) -> tuple[int, int]:
         wanted = -(-size // _STEP) * _STEP
-        end, gaps = 0, list[tuple[int, int]]()
-        for start, after in self._spans:
-            gaps.append((start - end, end))
+        place = end = 0
+        least: int | None = None
+        for start, after in (*self._spans, (self.size, self.size)):
+            gap = start - end
+            if gap >= wanted and (least is None or gap < least):
+                least, place = gap, end
             end = after
-        gaps.append((self.size - end, end))
-        _, place = min((gap for gap in gaps if gap[0] >= wanted), default=(0, end))
+        if least is None:
+            place = self._spans[-1][1] if self._spans else 0
         span = place, place + wanted
         insort(self._spans, span)
         self.size = max(self.size, span[1])
