@@ -30,7 +30,7 @@ class Disorder:
     def kill_engine(self, application: int) -> None:
         """Kill the engine of this application at once."""
         # The processes that the application waits for wait for the engine themselves.
-        for pid in chain.from_iterable(map(_children, _children(application))):
+        for pid in chain.from_iterable(map(children, children(application))):
             with suppress(OSError):
                 if b"engine" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                     os.kill(pid, signal.SIGKILL)
@@ -81,7 +81,8 @@ class Disorder:
         return choose.choice(sorted(found))
 
 
-def _children(process: int) -> list[int]:
+def children(process: int) -> list[int]:
+    """Return the processes that a process started, of those that still run."""
     told: set[str] = set()
     with suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():

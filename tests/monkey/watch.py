@@ -3,7 +3,7 @@
 A turn of the event loop is measured by the thread's own processor time, which other programs on the
 machine do not lengthen. A thread that waits, for a disk or another thread, uses none of it; that
 time is the turn's, without the processor's and without the system's queue for the processor: that
-of this thread, and that of the others of the application, which it may wait for.
+of this thread, and that of the others which it may wait for.
 """
 
 import gc
@@ -25,6 +25,7 @@ from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication
 
 import app.logs
+from tests.monkey.disorder import children
 from tests.monkey.heap import heap_mb
 from tests.monkey.records import FIGURES, FINDINGS, Figures, Finding, Record
 
@@ -264,12 +265,18 @@ def _queued() -> float:
 
 
 def _queued_others() -> float:
-    """Return the seconds that the other threads of the application were ready but did not run."""
+    """Return the seconds that others which the window waits for were ready but did not run.
+
+    They are the other threads of the application, and what the monkey started beside it: the
+    display server, which answers many a call of Qt.
+    """
+    own = [Path(task.path) for task in os.scandir("/proc/self/task")]
+    beside = [Path(f"/proc/{pid}") for pid in children(os.getppid()) if pid != os.getpid()]
     total = 0.0
-    for task in os.scandir("/proc/self/task"):
-        # A thread may end meanwhile.
+    for task in (*own, *beside):
+        # It may end meanwhile.
         with suppress(OSError):
-            total += int(Path(task.path, "schedstat").read_text().split()[1]) / 1e9
+            total += int((task / "schedstat").read_text().split()[1]) / 1e9
     return total - _queued()
 
 
