@@ -139,6 +139,15 @@ class ControlNetwork:
                 return False
 
     @property
+    def sees_painting(self) -> bool:
+        """True if what is to be painted can be marked in its map, or by a mask beside it.
+
+        A transformer's network without a mask was trained on whole pictures: what tools hide from
+        others is no level that the VAE knows.
+        """
+        return self.sees_mask or not isinstance(self.sizes, FluxControlConfig | Sd3NetSizes)
+
+    @property
     def stated_kind(self) -> ControlKind | None:
         """The kind of its maps that tensors state; None where only names may tell it."""
         if isinstance(self.sizes, Sd3NetSizes):

@@ -196,6 +196,23 @@ def test_a_picture_of_which_nothing_is_painted_gives_a_warning(
     assert (painting.paints, painting.acts_in_part) == (True, False)
 
 
+def test_a_network_without_a_mask_sees_the_whole_picture_where_a_part_is_painted(
+    net: Path, dev: Path, shown: Path
+) -> None:
+    """diffusers and ComfyUI blank nothing for it; its VAE would see levels below black."""
+    mask = shown.with_name("mask.png")
+    Image.fromarray(np.full((64, 96), 255, np.uint8)).save(mask)
+    whole = ControlLayer(image=str(shown), network=str(net))
+    asked = msgspec.structs.replace(whole, kind=ControlKind.INPAINT, mask=str(mask))
+    usual, told = (picture(dev, controls=(layer,), steps=1) for layer in (whole, asked))
+    np.testing.assert_array_equal(told, usual)
+    request = a_request(dev, controls=(asked,))
+    read = read_job(resolve_job(request, load_checkpoints(request))).controls
+    assert ["it follows all of" in str(warning.text) for warning in read.warnings] == [True]
+    (following,) = read.acting
+    assert (following.paints, following.acts_in_part) == (False, True)
+
+
 def test_residuals_are_for_several_blocks_each() -> None:
     union = TokenResidualForm(5, 10)
     assert [union.of_double(block, 19) for block in (0, 3, 4, 18)] == [0, 0, 1, 4]

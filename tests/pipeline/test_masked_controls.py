@@ -140,6 +140,27 @@ def test_an_inpainting_network_paints_what_an_inverted_mask_paints(
     np.testing.assert_array_equal(inverted, usual)
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"kind": ControlKind.INPAINT}, 1),
+        ({"kind": ControlKind.INPAINT, "mask": "mask.png"}, 0),
+        ({"kind": ControlKind.INPAINT, "mask": "nothing.png"}, 1),
+        ({"kind": ControlKind.DEPTH}, 0),
+    ],
+    ids=str,
+)
+def test_an_inpainting_network_that_has_nothing_to_paint_gives_a_warning(
+    folder: Path, changes: dict[str, Any], told: int
+) -> None:
+    Image.new("L", (LARGE, LARGE)).save(folder / "nothing.png")
+    if "mask" in changes:
+        changes = changes | {"mask": str(folder / changes["mask"])}
+    request = a_request(folder / "tiny", controls=(layer(folder, **changes),))
+    read = read_job(resolve_job(request, load_checkpoints(request))).controls
+    assert ["it keeps all of it" in str(warning.text) for warning in read.warnings] == [True] * told
+
+
 # The growth of the canvas around the start picture, and where that lies then.
 GROWN, FEATHER = (32, 0, 64, 16), 8
 PLACE = (32, 0, 32 + LARGE, LARGE)

@@ -6205,6 +6205,10 @@
    <translation>Eine .safetensors-Datei wählen oder den Ordner, der unet, vae und text_encoder enthält.</translation>
   </message>
   <message>
+   <source>Choose a ControlNet for inpainting, or another kind of map.</source>
+   <translation>Ein ControlNet für Inpainting wählen oder eine andere Art von Karte.</translation>
+  </message>
+  <message>
    <source>Choose a ControlNet for the model's family.</source>
    <translation>Wählen Sie ein ControlNet für die Familie des Modells.</translation>
   </message>
@@ -10691,6 +10695,10 @@
   <message>
    <source>{network} paints a part of {image}, and no mask tells which: it keeps all of it.</source>
    <translation>{network} malt einen Teil von {image}, und keine Maske sagt, welchen: Es behält alles davon.</translation>
+  </message>
+  <message>
+   <source>{network} was not trained to paint a part: it follows all of {image}.</source>
+   <translation>{network} wurde nicht dafür trainiert, einen Teil zu malen: Es folgt dem ganzen Bild {image}.</translation>
   </message>
   <message>
    <source>{node} may not be opened: add yourself to the group render and log in again</source>

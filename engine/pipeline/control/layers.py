@@ -62,7 +62,7 @@ class ReadLayer:
     @property
     def paints(self) -> bool:
         """True if the network is told the part to paint by its map."""
-        return self.kind is ControlKind.INPAINT
+        return _paints(self.network, self.kind)
 
     def size_on(self, canvas: tuple[int, int]) -> tuple[int, int]:
         """Return the width and height of its map on a canvas of this width and height."""
@@ -259,7 +259,7 @@ def _read(
     picture = read_picture(path)
     # What tensors state decides: nothing else can be followed.
     kind = network.stated_kind or layer.kind or _made_kind(layer) or network.kind
-    paints, place = kind is ControlKind.INPAINT, place_on_canvas(request, path, picture.size)
+    paints, place = _paints(network, kind), place_on_canvas(request, path, picture.size)
     mask = _mask(layer, request, place, part, paints=paints)
     if paints and place is not None:
         # It sees the margins as a part to paint.
@@ -277,6 +277,10 @@ def _read(
         _weights_digest(layer),
         place,
     )
+
+
+def _paints(network: ControlNetwork, kind: ControlKind | None) -> bool:
+    return kind is ControlKind.INPAINT and network.sees_painting
 
 
 def _made_kind(layer: ControlLayer) -> ControlKind | None:
@@ -355,21 +359,32 @@ def _nothing_seen(layer: ReadLayer) -> tuple[ErrorInfo, ...]:
 
 
 def _nothing_painted(layer: ReadLayer) -> tuple[ErrorInfo, ...]:
-    """Return a warning about a network that is to keep all of its picture.
+    """Return a warning about a network for painting that is to keep all, or was made for none.
 
     A picture that is surrounded has something to paint, whatever its mask.
     """
-    surrounded = layer.layer.resize is ControlResize.FILL
-    if not layer.network.sees_mask or layer.mask is None or surrounded:
-        return ()
-    if np.asarray(layer.mask).max() >= _PAINTED:
+    name, image = layer.network.name, Path(layer.layer.image).name
+    if layer.kind is ControlKind.INPAINT and not layer.paints:
+        blind = ErrorInfo(
+            ErrorCode.NOT_AVAILABLE,
+            sentence(
+                "{network} was not trained to paint a part: it follows all of {image}.",
+                network=name,
+                image=image,
+            ),
+            sentence("Choose a ControlNet for inpainting, or another kind of map."),
+        )
+        return (blind,)
+    surrounded = layer.layer.resize is ControlResize.FILL and layer.mask is not None
+    is_marked = layer.mask is not None and np.asarray(layer.mask).max() >= _PAINTED
+    if not layer.paints or surrounded or is_marked:
         return ()
     told = ErrorInfo(
         ErrorCode.NOT_AVAILABLE,
         sentence(
             "{network} paints a part of {image}, and no mask tells which: it keeps all of it.",
-            network=layer.network.name,
-            image=Path(layer.layer.image).name,
+            network=name,
+            image=image,
         ),
         sentence("Mark the part on the canvas, or give the control layer a mask."),
     )
