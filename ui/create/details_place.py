@@ -66,7 +66,7 @@ class DetailsPlace(QObject):
         self._pane.back.setVisible(in_side)
         if in_side:
             self._fix_width(0, _NO_LIMIT)
-            self._sides.show_instead(self._pane)
+            self._sides.show_instead(self._pane, self._pane.back)
         else:
             self._sides.show_instead(None)
             self._canvas.put_beside(self._pane)

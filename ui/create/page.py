@@ -52,9 +52,8 @@ class CreatePage(QWidget):
         self.form = FormPanel(session, theme, actions, self.lora_pictures, self.sides.side)
         middle = QWidget()
         # A large system font makes the form wider: nothing of it may be cut off.
-        self.sides.hold(self.form, self.form.needed_width, middle)
+        self.sides.hold(self.form, self.form.prompt, self.form.needed_width, middle)
         self.form.needs_width.connect(self.sides.fit)
-        self.form.setFocusProxy(self.form.prompt)
         self.canvas = CanvasPanel(session, theme, actions, middle)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)

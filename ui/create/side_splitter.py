@@ -47,14 +47,18 @@ class SideSplitter(QSplitter):
         self.setChildrenCollapsible(False)
         self.addWidget(self.side)
         self._form: QWidget = self.side
+        self._entry: QWidget = self.side
         self._least: Callable[[], int] = lambda: 0
 
-    def hold(self, form: QWidget, least: Callable[[], int], canvas: QWidget) -> None:
+    def hold(
+        self, form: QWidget, entry: QWidget, least: Callable[[], int], canvas: QWidget
+    ) -> None:
         """Take the form into the side, and the canvas beside it.
 
-        `least` returns the least width of the form in pixels, as the look of the window is.
+        `entry` is the form's field to begin at; `least` returns the least width of the form in
+        pixels, as the look of the window is.
         """
-        self._form, self._least = form, least
+        self._form, self._entry, self._least = form, entry, least
         self._column.addWidget(form)
         self.addWidget(canvas)
         self._show()
@@ -81,8 +85,8 @@ class SideSplitter(QSplitter):
             self.fold_button.setFocus()
         self.folded.emit()
 
-    def show_instead(self, widget: QWidget | None) -> None:
-        """Show a widget in the place of the form; None shows the form again."""
+    def show_instead(self, widget: QWidget | None, entry: QWidget | None = None) -> None:
+        """Show a widget in place of the form, to begin at `entry`; None shows the form again."""
         if widget is self._instead:
             return
         had_focus = self._has_focus
@@ -92,7 +96,7 @@ class SideSplitter(QSplitter):
         self._show()
         if had_focus and not self.is_folded:
             # The form's field that was left has the focus again.
-            (widget or self._form.focusWidget() or self._form).setFocus()
+            (entry or self._form.focusWidget() or self._entry).setFocus()
 
     def limit(self, width: int | None) -> None:
         """Give the side no more than a width in pixels; None for as much as is usual."""

@@ -23,7 +23,6 @@ class DetailsPanel(QWidget):
         # There while the pane stands in the place of the form.
         self.back = QPushButton(self.tr("Back to the form"))
         self.back.setProperty("role", "link")
-        self.setFocusProxy(self.back)
         self.setProperty("role", "panel")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
