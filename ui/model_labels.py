@@ -89,14 +89,20 @@ def upscaler_about(model: ModelInfo) -> str:
     return text.format(architecture=model.variant, n=model.scale)
 
 
+def model_size(model: ModelInfo) -> str:
+    """Return the size on the disk; empty for a folder whose files were not read yet."""
+    return file_size(model.size) if model.size or model.is_read else ""
+
+
 def model_line(model: ModelInfo, family: str) -> str:
     """Return the short line below a model's name."""
+    size = model_size(model)
     if not model.is_read:
-        return file_size(model.size)
+        return size
     lacks = ", ".join(map(part_label, model.missing))
     missing = translate("models", "{part} is missing").format(part=lacks) if lacks else ""
     upscaler = f"{model.variant} · {model.scale}x" if model.scale else ""
-    parts = (missing, family, upscaler, file_size(model.size), "/".join(model.precisions[:2]))
+    parts = (missing, family, upscaler, size, "/".join(model.precisions[:2]))
     return " · ".join(filter(None, parts))
 
 

@@ -86,7 +86,7 @@ _HINTS = {
     DownloadCode.DROPPED: _LATER,
     DownloadCode.STALLED: _LATER,
     DownloadCode.STATUS: sentence(
-        "Try again later; a newer version of Safelight may know another address."
+        "Try again later; its page, or a newer version of Safelight, may know another address."
     ),
     DownloadCode.BUSY: _LATER,
     DownloadCode.WEB_PAGE: _SIGN_IN,

@@ -29,6 +29,7 @@ from tests.ui.devices import DEVICES
 from ui.actions import ActionName, Actions
 from ui.item_models.model_item_model import ModelItemModel
 from ui.labels import duration
+from ui.model_labels import model_line
 from ui.models.folders import FoldersView
 from ui.models.get import GetModels
 from ui.models.page import ModelsPage
@@ -568,6 +569,17 @@ def test_a_key_is_asked_for_where_a_site_wants_one(shown: Shown) -> None:
     getting.stage = Stage.FAILED
     getting.changed.emit()
     assert shown.page.get.key.isHidden()
+
+
+def test_a_folder_has_no_size_before_it_is_read(shown: Shown) -> None:
+    # It was told to have 0 bytes.
+    folder = model("folder", size=0, is_read=False)
+    assert model_line(folder, "") == ""
+    shown.tell(folder)
+    shown.page.yours.choose(folder.path)
+    texts = [label.text() for label in shown.page.yours.details.findChildren(QLabel)]
+    assert not any("0" in text and "bytes" in text for text in texts)
+    assert model_line(msgspec.structs.replace(folder, is_read=True), "") == "0 bytes"
 
 
 def test_models_that_fit_the_memory_come_first(shown: Shown) -> None:

@@ -8253,8 +8253,8 @@
    <translation>Später erneut versuchen.</translation>
   </message>
   <message>
-   <source>Try again later; a newer version of Safelight may know another address.</source>
-   <translation>Später erneut versuchen; eine neuere Version von Safelight kennt vielleicht eine andere Adresse.</translation>
+   <source>Try again later; its page, or a newer version of Safelight, may know another address.</source>
+   <translation>Später erneut versuchen; die Seite oder eine neuere Version von Safelight kennt vielleicht eine andere Adresse.</translation>
   </message>
   <message>
    <source>Try again later; what has arrived is kept.</source>

@@ -23,11 +23,12 @@ from engine.folders import has_suffix
 from ui.action_names import ActionName
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
 from ui.keys import keys
-from ui.labels import file_size, size_label, steps_label, variant_label, when
+from ui.labels import size_label, steps_label, variant_label, when
 from ui.method_labels import method_name
 from ui.model_labels import (
     families_label,
     kind_label,
+    model_size,
     name_label,
     preview_of,
     upscaler_about,
@@ -249,7 +250,7 @@ class ModelDetails(QWidget):
         facts = [
             (self.tr("Title"), model.title),
             (self.tr("Made from"), model.base_model),
-            (self.tr("Size"), file_size(model.size)),
+            (self.tr("Size"), model_size(model)),
             (self.tr("Numbers"), " / ".join(model.precisions)),
             (self.tr("Trigger words"), ", ".join(model.trigger_words)),
         ]
