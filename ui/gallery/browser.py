@@ -57,7 +57,7 @@ class Browser(QWidget):
         self.setProperty("role", "canvas")
         self.search = SearchBar(habits, theme)
         self.model = GridModel(index, tiles, self)
-        self.grid = GridView(self.model, TilePainter(theme, self.font()), theme)
+        self.grid = GridView(self.model, TilePainter(theme, self.font(), self.isRightToLeft), theme)
         self.grid.use_side(habits.habits.side)
         self.clear = QPushButton(self.tr("Clear the search"))
         self.nothing_found = EmptyState(

@@ -10,6 +10,7 @@ from app.commands.gallery import GalleryCommands
 from app.gallery.rows import GalleryRow
 from app.session import Session
 from ui.actions import RATING, REUSING, STEERING, ActionName, Actions
+from ui.gallery.tile_marks import HEART
 from ui.item_models.dragged_pictures import files_as_data
 from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.picture_facts import read_texts
@@ -75,6 +76,14 @@ class PictureDeeds(QObject):
         """Give the pictures stars."""
         self._commands.rate(self._targets(), stars)
         self._say(self._actions[RATING[stars]].text())
+
+    def mark(self, picture: int, mark: int) -> None:
+        """Mark one picture, or take the mark away that it has; marks are those of `tile_marks`."""
+        for row in self._session.gallery_index.rows((picture,)):
+            if mark == HEART:
+                self._commands.favour((picture,), favourite=not row.favourite)
+            else:
+                self._commands.rate((picture,), 0 if row.rating == mark else mark)
 
     def toggle_favourite(self) -> None:
         """Make the pictures favourites, or ordinary ones if all are."""

@@ -9,9 +9,9 @@ from itertools import accumulate
 
 from PySide6.QtCore import QPoint, QRect
 
-from ui.theme.metrics import L, M, S
+from ui.theme.metrics import XS, L, M
 
-GAP = S
+GAP = XS
 # The distance between a tile's edge and its picture: the room of the ring of chosen ones.
 INSET = 5
 # Pictures begin where the headings above them do.

@@ -1,6 +1,6 @@
-"""The tile that a key leads to from another one."""
+"""The tile that a key leads to from another one, and the chosen ones in order."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QAbstractItemView
 
 from ui.gallery.grid_layout import GridLayout
@@ -40,3 +40,11 @@ def moved(grid: GridLayout, row: int, action: _Action, lines: int, *, mirrored: 
             for _ in range(lines):
                 row = step(row)
     return min(max(row, 0), last)
+
+
+def selected_rows(model: QItemSelectionModel) -> list[int]:
+    """Return the chosen rows of a list, ascending."""
+    selection = model.selection()
+    parts = [selection.at(number) for number in range(selection.count())]
+    parts.sort(key=lambda part: part.top())
+    return [row for part in parts for row in range(part.top(), part.bottom() + 1)]

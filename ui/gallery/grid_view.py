@@ -1,6 +1,6 @@
 """The grid of thumbnails: laid out by arithmetic, drawn where it is seen."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from PySide6.QtCore import (
     QEvent,
@@ -23,13 +23,14 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QListView
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView
 
 from ui.action_names import ActionName
+from ui.gallery.grid_headings import heading_at, heading_places
 from ui.gallery.grid_layout import HEADING, INSET, MARGIN, GridLayout
 from ui.gallery.grid_model import GridModel
-from ui.gallery.grid_moves import MOVING_KEYS, moved
-from ui.gallery.tile_painter import TilePainter, TileState
+from ui.gallery.grid_moves import MOVING_KEYS, moved, selected_rows
+from ui.gallery.tile_painter import Pointed, TilePainter, TileState
 from ui.item_models.dragged_pictures import drag_out
 from ui.keys import bind_key
 from ui.theme.metrics import S
@@ -41,6 +42,7 @@ LEAST_SIDE, MOST_SIDE, SIDE_STEP = 96, 320, 16
 # Of a mouse wheel, in eighths of a degree.
 _STEP_OF_WHEEL = 120
 _KEYPAD = Qt.KeyboardModifier.KeypadModifier
+_CHOOSING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 _Flag = QItemSelectionModel.SelectionFlag
 
 
@@ -55,6 +57,8 @@ class GridView(QListView):
     opened = Signal()
     # Another size of tiles, by the wheel or keys.
     side_changed = Signal(int)
+    # A mark was clicked: the picture's id and the mark, as `tile_marks` numbers them.
+    marked = Signal(int, int)
 
     def __init__(self, model: GridModel, painter: TilePainter, theme: Theme) -> None:
         super().__init__()
@@ -62,12 +66,11 @@ class GridView(QListView):
         self._tiles = painter
         self._theme = theme
         self._side = 160
-        self._hovered: int | None = None
-        self._hovered_section: int | None = None
+        self._pointed = Pointed()
         self._wheel = 0
         self._band = QRect()
-        # From a press on a heading until it ends: such a press drags nothing.
-        self._on_heading = False
+        # From a press on a heading or a mark until it ends: such a press drags nothing.
+        self._drags_nothing = False
         self.layout_ = GridLayout((), 1, self._side, headed=True, mirrored=False)
         self.setModel(model)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -101,10 +104,7 @@ class GridView(QListView):
 
     def rows(self) -> list[int]:
         """Return the chosen rows, ascending."""
-        selection = self.selectionModel().selection()
-        parts = [selection.at(number) for number in range(selection.count())]
-        parts.sort(key=lambda part: part.top())
-        return [row for part in parts for row in range(part.top(), part.bottom() + 1)]
+        return selected_rows(self.selectionModel())
 
     def choose(self, row: int) -> None:
         """Choose one picture and show it."""
@@ -223,7 +223,7 @@ class GridView(QListView):
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802 (Qt's name)
         """Draw the view anew: moving its pixels would move the heading that stays, too."""
-        self._hover(None)
+        self._point_to(Pointed())
         self.viewport().update()
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 (Qt's name)
@@ -262,34 +262,46 @@ class GridView(QListView):
             self.choose(current.row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Choose the pictures under a heading by a click on it; others are Qt's."""
-        section = self._heading_at(event.position().toPoint())
-        if section is not None and event.button() is Qt.MouseButton.LeftButton:
-            self._on_heading = True
-            self._choose_section(section, event.modifiers())
-        else:
+        """Give a tile the mark that is clicked, choose what is under a heading; others are Qt's."""
+        place = event.position().toPoint()
+        section, mark = self._heading_at(place), self._mark_at(place)
+        if event.button() is not Qt.MouseButton.LeftButton or (section is None and mark is None):
             super().mousePressEvent(event)
+            return
+        self._drags_nothing = True
+        if section is not None:
+            self._choose_section(section, event.modifiers())
+        elif mark is not None:
+            self.marked.emit(self._grid.ids[self.indexAt(place).row()], mark)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Take the second of two quick clicks on a mark for a click: it opens no picture."""
+        if self._mark_at(event.position().toPoint()) is None:
+            super().mouseDoubleClickEvent(event)
+        else:
+            self.mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Highlight the tile or the heading under the pointer."""
+        """Highlight the tile, its mark or the heading under the pointer."""
         place = event.position().toPoint()
-        index, section = self.indexAt(place), self._heading_at(place)
-        self._hover(index.row() if index.isValid() else None, section)
-        shape = Qt.CursorShape.ArrowCursor if section is None else Qt.CursorShape.PointingHandCursor
+        index, section, mark = self.indexAt(place), self._heading_at(place), self._mark_at(place)
+        self._point_to(Pointed(index.row() if index.isValid() else None, section, mark))
+        is_plain = section is None and mark is None
+        shape = Qt.CursorShape.ArrowCursor if is_plain else Qt.CursorShape.PointingHandCursor
         self.viewport().setCursor(shape)
-        if not self._on_heading:
+        if not self._drags_nothing:
             super().mouseMoveEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
         """Highlight nothing once the pointer has left."""
         if event.type() is QEvent.Type.Leave:
-            self._hover(None)
+            self._point_to(Pointed())
         return super().viewportEvent(event)
 
     def mouseReleaseEvent(self, e: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
         """End a rubber band."""
         super().mouseReleaseEvent(e)
-        self._on_heading = False
+        self._drags_nothing = False
         if not self._band.isNull():
             self._band = QRect()
             self.viewport().update()
@@ -321,35 +333,25 @@ class GridView(QListView):
                     self._tiles.paint(painter, place, picture, pixmap, self._state(row))
             self._paint_headings(painter, offset)
             if not self._band.isNull():
-                colour = QColor(self._theme.colours.accent)
-                painter.setPen(colour)
-                colour.setAlpha(40)
-                painter.setBrush(colour)
-                painter.drawRect(self._band)
+                self._tiles.paint_band(painter, self._band)
 
     def _paint_headings(self, painter: QPainter, offset: int) -> None:
-        for section, place in self._headings(offset):
+        for section, place in heading_places(self.layout_, offset, self.viewport().height()):
             title, count = self._grid.sections[section].title, self.layout_.size(section)
-            is_hovered = section == self._hovered_section
+            is_hovered = section == self._pointed.section
             self._tiles.paint_heading(painter, place, title, count, hovered=is_hovered)
 
-    def _headings(self, offset: int) -> Iterator[tuple[int, QRect]]:
-        """Yield the sections that are seen with the places of their headings in the viewport."""
-        grid = self.layout_
-        if not grid.headed:
-            return
-        sections = grid.sections_between(offset, offset + self.viewport().height())
-        # The first one last: it stays at the top, until the next one pushes it out.
-        for section in reversed(sections):
-            place = grid.heading(section).translated(0, -offset)
-            if section == sections.start:
-                place.moveTop(min(0, grid.end(section) - offset - HEADING))
-            yield section, place
-
     def _heading_at(self, place: QPoint) -> int | None:
-        """Return the section whose heading is drawn at a place; the upper one of two."""
-        places = dict(self._headings(self.verticalOffset()))
-        return next((number for number in sorted(places) if places[number].contains(place)), None)
+        return heading_at(self.layout_, self.verticalOffset(), self.viewport().height(), place)
+
+    def _mark_at(self, place: QPoint) -> int | None:
+        """Return the mark at a place; none while keys choose, which a click then does, too."""
+        index = self.indexAt(place)
+        picture = self._grid.row(index.row()) if index.isValid() else None
+        if picture is None or QApplication.keyboardModifiers() & _CHOOSING:
+            return None
+        pixmap = self._grid.pixmap(index.row())
+        return self._tiles.mark_at(self.visualRect(index), picture, pixmap, place)
 
     def _choose_section(self, section: int, modifiers: Qt.KeyboardModifier) -> None:
         """Choose a section's pictures alone; with Ctrl add them, or take them out again."""
@@ -366,11 +368,12 @@ class GridView(QListView):
     def _state(self, row: int) -> TileState:
         index = self._grid.index(row)
         is_current = self.hasFocus() and row == self.currentIndex().row()
-        return TileState(self.selectionModel().isSelected(index), is_current, row == self._hovered)
+        is_chosen, is_pointed = self.selectionModel().isSelected(index), row == self._pointed.row
+        return TileState(is_chosen, is_current, is_pointed, self._pointed.mark)
 
-    def _hover(self, row: int | None, section: int | None = None) -> None:
-        if (row, section) != (self._hovered, self._hovered_section):
-            self._hovered, self._hovered_section = row, section
+    def _point_to(self, pointed: Pointed) -> None:
+        if pointed != self._pointed:
+            self._pointed = pointed
             self.viewport().update()
 
     def lay_out(self) -> None:

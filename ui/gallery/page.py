@@ -200,6 +200,7 @@ class GalleryPage(QWidget):
         browser.add.clicked.connect(self.folders.add_folder)
         grid.customContextMenuRequested.connect(self._show_menu)
         grid.side_changed.connect(self._on_side)
+        grid.marked.connect(self._deeds.mark)
         self.folders.chosen.connect(browser.search.look_into)
         self.foot.side_wanted.connect(grid.use_side)
         self.foot.bar.rated.connect(self._deeds.rate)

@@ -1,13 +1,15 @@
 """The drawing of the grid's tiles and headings."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
 
-from app.gallery.rows import GalleryRow, Trouble
+from app.gallery.rows import MOST_STARS, GalleryRow, Trouble
 from ui.gallery.grid_layout import INSET
 from ui.gallery.labels import count_label, name_of, tool_label, trouble_label
+from ui.gallery.tile_marks import HEART, mark_at, mark_place, marks_place
 from ui.theme.fonts import scaled
 from ui.theme.icons import draw, icon_source
 from ui.theme.metrics import ICON, RADIUS, XS, S
@@ -21,24 +23,38 @@ _BADGE, _SIGN = 20, 12
 _LEAST_WORDED = 118
 _FADED = 0.28
 _MOST_WORDS = 200
+_STARS = range(1, MOST_STARS + 1)
 # Marks lie on pictures of any colour, so they are the same in both colour schemes.
 _BADGE_COLOUR = QColor(15, 13, 12, 200)
 _ON_BADGE, _FAVOURITE, _REJECTED = "#f3ece7", "#ff7a45", "#ff9d8f"
 
 
+class Pointed(NamedTuple):
+    """The things under the pointer: a tile's row, a heading's section, the tile's mark."""
+
+    row: int | None = None
+    section: int | None = None
+    mark: int | None = None
+
+
 class TileState(NamedTuple):
-    """A tile's part in the view: one of the chosen, the one with the focus, under the pointer."""
+    """A tile's part in the view: one of the chosen, the one with the focus, under the pointer.
+
+    `mark` is the one under the pointer, as `tile_marks` numbers them.
+    """
 
     chosen: bool
     current: bool
     hovered: bool
+    mark: int | None = None
 
 
 class TilePainter:
     """Draws tiles: the picture whole, in its own shape, with its marks in the corners."""
 
-    def __init__(self, theme: Theme, font: QFont) -> None:
-        self._theme = theme
+    def __init__(self, theme: Theme, font: QFont, mirrored: Callable[[], bool]) -> None:
+        """`mirrored` tells whether lines begin at the right."""
+        self._theme, self._mirrored = theme, mirrored
         self._caption = scaled(font, "caption")
         self._heading = scaled(font, "heading", QFont.Weight.DemiBold)
         self._signs: dict[tuple[str, str, float], QPixmap] = {}
@@ -53,22 +69,31 @@ class TilePainter:
     ) -> None:
         """Draw a tile; without a pixmap its picture is still being read."""
         self._paint_state(painter, tile, state)
-        room = tile.adjusted(INSET, INSET, -INSET, -INSET)
-        place = room
-        # A file whose header is sound may still lack its pixels.
-        trouble = Trouble.DAMAGED if pixmap is not None and pixmap.isNull() else row.trouble
+        place, trouble = _picture_place(tile, row, pixmap), _trouble(row, pixmap)
         if trouble is not None:
-            self._paint_broken(painter, room, row, trouble)
+            self._paint_broken(painter, place, row, trouble)
         elif pixmap is None:
-            place = fitted(QSize(max(row.width, 1), max(row.height, 1)), room)
             _fill(painter, place, QColor(self._theme.colours.surface))
         else:
-            # One of the size before is stretched until its successor comes.
-            place = fitted(pixmap.size(), room)
             painter.setOpacity(_FADED if row.rejected else 1.0)
             painter.drawPixmap(place, pixmap)
             painter.setOpacity(1.0)
-        self._paint_marks(painter, place, row)
+        self._paint_corner(painter, place, row)
+        if state.hovered:
+            self._paint_offered(painter, tile, row, pixmap, state.mark)
+        else:
+            self._paint_marks(painter, place, row)
+
+    def mark_at(
+        self, tile: QRect, row: GalleryRow, pixmap: QPixmap | None, point: QPoint
+    ) -> int | None:
+        """Return the mark that a tile offers at a point, as `tile_marks` numbers them."""
+        mirrored = self._mirrored()
+        return mark_at(self._marks_place(tile, row, pixmap), point, mirrored=mirrored)
+
+    def _marks_place(self, tile: QRect, row: GalleryRow, pixmap: QPixmap | None) -> QRect:
+        place = _picture_place(tile, row, pixmap)
+        return marks_place(place, _room(tile), mirrored=self._mirrored())
 
     def paint_heading(
         self, painter: QPainter, place: QRect, title: str, count: int, *, hovered: bool
@@ -93,6 +118,14 @@ class TilePainter:
         painter.setFont(self._caption)
         painter.setPen(QColor(colours.muted))
         painter.drawText(words, aligned, count_label(count))
+
+    def paint_band(self, painter: QPainter, band: QRect) -> None:
+        """Draw the rubber band that chooses tiles."""
+        colour = QColor(self._theme.colours.accent)
+        painter.setPen(colour)
+        colour.setAlpha(40)
+        painter.setBrush(colour)
+        painter.drawRect(band)
 
     def _paint_state(self, painter: QPainter, tile: QRect, state: TileState) -> None:
         colours = self._theme.colours
@@ -136,13 +169,16 @@ class TilePainter:
         painter.setClipping(False)
 
     def _paint_marks(self, painter: QPainter, place: QRect, row: GalleryRow) -> None:
-        """Draw favourite and rating at the lower edge, rejection or the other tool at the upper."""
+        """Draw favourite and rating at the lower edge."""
         signs = [("heart_full", _FAVOURITE)] if row.favourite else []
         signs += [("star_full", _ON_BADGE)] * row.rating
         if signs:
             badge = _badge(painter, place, len(signs) * (_SIGN + 1) + S)
             badge.moveBottom(place.bottom() - XS)
             self._paint_signs(painter, badge, signs)
+
+    def _paint_corner(self, painter: QPainter, place: QRect, row: GalleryRow) -> None:
+        """Draw rejection or the other tool at the upper edge."""
         if row.rejected:
             badge = _badge(painter, place, _SIGN + 1 + S)
             self._paint_signs(painter, badge, [("reject", _REJECTED)])
@@ -156,16 +192,59 @@ class TilePainter:
             painter.setPen(QColor(_ON_BADGE))
             painter.drawText(badge, int(Qt.AlignmentFlag.AlignCenter), words)
 
+    def _paint_offered(
+        self,
+        painter: QPainter,
+        tile: QRect,
+        row: GalleryRow,
+        pixmap: QPixmap | None,
+        under: int | None,
+    ) -> None:
+        """Draw the marks to be clicked, as they would be after a click where the pointer is."""
+        marks = self._marks_place(tile, row, pixmap)
+        _fill(painter, marks, _BADGE_COLOUR)
+        stars = under if under else row.rating
+        heart = ("heart_full", _FAVOURITE) if row.favourite else ("heart", _ON_BADGE)
+        if under == HEART and not row.favourite:
+            heart = ("heart", _FAVOURITE)
+        signs = [heart, *(("star_full" if n <= stars else "star", _ON_BADGE) for n in _STARS)]
+        mirrored = self._mirrored()
+        for mark, (name, colour) in enumerate(signs):
+            sign = QRect(0, 0, _SIGN, _SIGN)
+            sign.moveCenter(mark_place(marks, mark, mirrored=mirrored).center())
+            painter.drawPixmap(sign.topLeft(), self._sign(painter, name, colour))
+
+    def _sign(self, painter: QPainter, name: str, colour: str) -> QPixmap:
+        key = (name, colour, painter.device().devicePixelRatioF())
+        if key not in self._signs:
+            self._signs[key] = draw(icon_source(name), colour, _SIGN, key[2])
+        return self._signs[key]
+
     def _paint_signs(self, painter: QPainter, badge: QRect, signs: list[tuple[str, str]]) -> None:
         _fill(painter, badge, _BADGE_COLOUR)
-        ratio = painter.device().devicePixelRatioF()
         place = QPoint(badge.left() + XS, badge.top() + (_BADGE - _SIGN) // 2)
         for name, colour in signs:
-            key = (name, colour, ratio)
-            if key not in self._signs:
-                self._signs[key] = draw(icon_source(name), colour, _SIGN, ratio)
-            painter.drawPixmap(place, self._signs[key])
+            painter.drawPixmap(place, self._sign(painter, name, colour))
             place += QPoint(_SIGN + 1, 0)
+
+
+def _room(tile: QRect) -> QRect:
+    return tile.adjusted(INSET, INSET, -INSET, -INSET)
+
+
+def _trouble(row: GalleryRow, pixmap: QPixmap | None) -> Trouble | None:
+    """Return what is wrong: a file whose header is sound may still lack its pixels."""
+    return Trouble.DAMAGED if pixmap is not None and pixmap.isNull() else row.trouble
+
+
+def _picture_place(tile: QRect, row: GalleryRow, pixmap: QPixmap | None) -> QRect:
+    """Return the place of a tile's picture, or of what says why there is none."""
+    if _trouble(row, pixmap) is not None:
+        return _room(tile)
+    if pixmap is None:
+        return fitted(QSize(max(row.width, 1), max(row.height, 1)), _room(tile))
+    # One of the size before is stretched until its successor comes.
+    return fitted(pixmap.size(), _room(tile))
 
 
 def _badge(painter: QPainter, place: QRect, width: int) -> QRect:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QAccessible, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -13,7 +13,9 @@ from app.gallery.rows import Trouble
 from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
 from ui.gallery.grid_layout import INSET
 from ui.gallery.grid_view import LEAST_SIDE, MOST_SIDE, SIDE_STEP
+from ui.gallery.tile_marks import HEART, mark_place, marks_place
 from ui.theme.metrics import M
+from ui.widgets.placing import fitted
 
 KEY, NO, CTRL, SHIFT = (
     Qt.Key,
@@ -235,3 +237,55 @@ def test_the_choice_stays_when_a_picture_comes(shown: Shown) -> None:
     shown.wait_for(6)
     rows = shown.grid.rows()
     assert {shown.prompts()[row] for row in rows} == {"a blue boat", "a green tree"}
+
+
+def mark_spot(shown: Shown, row: int, mark: int) -> QPoint:
+    """Return a place on one of the marks that a tile offers; its picture is wider than high."""
+    tile = shown.grid.visualRect(shown.browser.model.index(row))
+    room = tile.adjusted(INSET, INSET, -INSET, -INSET)
+    mirrored = shown.grid.isRightToLeft()
+    marks = marks_place(fitted(QSize(64, 48), room), room, mirrored=mirrored)
+    return mark_place(marks, mark, mirrored=mirrored).center()
+
+
+def marks_of(shown: Shown, row: int) -> tuple[bool, int]:
+    marked = shown.session.gallery_index.rows([shown.browser.model.ids[row]])[0]
+    return marked.favourite, marked.rating
+
+
+def test_marks_under_the_pointer_are_given_and_taken_by_a_click(shown: Shown) -> None:
+    """Marks of the picture under the pointer alone; the choice stays as it was."""
+    click(shown, 0)
+    for mark, expected in ((3, (False, 3)), (HEART, (True, 3)), (3, (True, 0))):
+        QTest.mouseClick(shown.grid.viewport(), LEFT, NO, mark_spot(shown, 2, mark))
+        assert marks_of(shown, 2) == expected
+    assert shown.grid.rows() == [0]
+    assert marks_of(shown, 0) == (False, 0)
+
+
+def test_two_quick_clicks_on_a_star_open_no_picture(shown: Shown) -> None:
+    opened: list[bool] = []
+    shown.grid.opened.connect(lambda: opened.append(True))
+    spot = mark_spot(shown, 1, 4)
+    QTest.mouseClick(shown.grid.viewport(), LEFT, NO, spot)
+    QTest.mouseDClick(shown.grid.viewport(), LEFT, NO, spot)
+    assert not opened
+    above = spot - QPoint(0, 60)
+    QTest.mouseClick(shown.grid.viewport(), LEFT, NO, above)
+    QTest.mouseDClick(shown.grid.viewport(), LEFT, NO, above)
+    assert opened
+
+
+def test_a_click_with_ctrl_chooses_where_marks_are(shown: Shown) -> None:
+    click(shown, 0)
+    QTest.mouseClick(shown.grid.viewport(), LEFT, CTRL, mark_spot(shown, 2, 3))
+    assert shown.grid.rows() == [0, 2]
+    assert marks_of(shown, 2) == (False, 0)
+
+
+def test_marks_begin_at_the_right_where_text_does(shown: Shown) -> None:
+    shown.desk.window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    tile = shown.grid.visualRect(shown.browser.model.index(1))
+    assert mark_spot(shown, 1, HEART).x() > tile.center().x()
+    QTest.mouseClick(shown.grid.viewport(), LEFT, NO, mark_spot(shown, 1, 2))
+    assert marks_of(shown, 1) == (False, 2)
