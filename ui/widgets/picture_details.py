@@ -116,6 +116,8 @@ class FactRow(QWidget):
         words.addWidget(self._label)
         words.addWidget(self.value)
         words.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeading)
+        # The button is higher than one line: what it leaves would part a label from its value.
+        words.addStretch()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(XS)
