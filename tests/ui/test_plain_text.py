@@ -12,7 +12,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.metadata.records import PNG
 from tests.ui.conftest import Desk
-from ui.widgets.labels import ElidedLabel
+from ui.widgets.labels import ElidedLabel, breakable
 
 HOSTILE = (
     "<h1>Hello</h1><img src='file:///etc/passwd'><img src='http://192.0.2.1/x.png'>",
@@ -143,3 +143,10 @@ def test_settings_of_a_hostile_picture_reach_the_form_unchanged(desk: Desk, tmp_
     desk.session.open_file(path)
     desk.wait(lambda: desk.session.generation.prompt == HOSTILE[0])
     assert desk.window.form.prompt.toPlainText() == HOSTILE[0]
+
+
+def test_a_long_path_is_broken_between_its_folders_first() -> None:
+    """Once it was broken after 24 signs, in the middle of a word."""
+    pieces = breakable("/home/someone/models/checkpoints/" + "a" * 30).split("\u200b")
+    assert pieces == ["/", "home/", "someone/", "models/", "checkpoints/", "a" * 24, "a" * 6]
+    assert breakable("km/h") == "km/h"

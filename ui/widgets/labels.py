@@ -1,6 +1,7 @@
 """Labels of plain text, in which HTML is not interpreted."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, Qt
@@ -12,6 +13,7 @@ from ui.theme.metrics import S
 # The longest text of a label; an error's report has the whole text.
 _LONGEST = 400
 _PIECE = 24
+_AFTER_SEPARATOR = re.compile(r"(?<=[/\\])")
 _ZERO_WIDTH_SPACE, _NO_BREAK = "\u200b", "\u00a0"
 # Signs that turn what follows, by which a file's name can seem to end otherwise; isolates, which
 # our own sentences have, end with what they hold.
@@ -147,7 +149,9 @@ def whole_parts(text: str) -> str:
 
 
 def _pieces(word: str) -> list[str]:
-    return [word[start : start + _PIECE] for start in range(0, len(word), _PIECE)]
+    """Return the parts of a word between which a line may end: of a path its folders."""
+    parts = _AFTER_SEPARATOR.split(word) if len(word) > _PIECE else [word]
+    return [part[start : start + _PIECE] for part in parts for start in range(0, len(part), _PIECE)]
 
 
 def tell_cut_off(widget: QWidget, event: QHelpEvent, text: str, room: int) -> bool:
