@@ -16,7 +16,7 @@ _FEW_SECONDS = 3.0
 
 def processor_words(machine: MachineInfo) -> str:
     """Return the processor and the memory."""
-    memory = file_size(machine.memory_total_bytes)
+    memory = _round_size(machine.memory_total_bytes)
     return " · ".join(
         (machine.processor, translate("machine", "{size} of memory").format(size=memory))
     )
@@ -28,7 +28,7 @@ def adapter_words(adapter: AdapterInfo) -> str:
     if adapter.integrated:
         parts.append(translate("machine", "shares the computer's memory"))
     elif adapter.memory_total_bytes is not None:
-        parts.append(file_size(adapter.memory_total_bytes))
+        parts.append(_round_size(adapter.memory_total_bytes))
     driver = " ".join(filter(None, (adapter.driver, adapter.driver_version)))
     if driver:
         parts.append(translate("machine", "driver {name}").format(name=driver))

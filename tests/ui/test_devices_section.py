@@ -204,6 +204,13 @@ def test_the_cache_is_shown_by_model_and_cleared_by_it(
     assert section.cache.rows == ()
 
 
+def test_no_runtime_is_advised_before_the_hardware_is_known(desk: Desk) -> None:
+    """Once a runtime for cards was, while the window still looked for one."""
+    desk.session.packs.rows = ROWS
+    section = desk.window.windows.show_devices().section
+    assert section.faster.text() == section.times.text()
+
+
 def test_a_runtime_that_suits_is_named_as_the_way_to_be_faster(
     desk: Desk, section: DevicesSection
 ) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from app.form.presets import PresetPart
 from tests.ui.conftest import Desk
+from ui.dialogs.preset_dialog import PresetDialog
 from ui.panels.preset_panel import PresetPanel
 
 
@@ -127,3 +128,17 @@ def test_the_enter_that_ends_a_renaming_does_not_use_the_preset(desk: Desk) -> N
     desk.wait(lambda: names(desk) == ["b"])
     assert session.generation.prompt == "mine"
     assert dialog.isVisible()
+
+
+def test_a_list_without_presets_offers_to_save_the_first_one(desk: Desk) -> None:
+    dialog = panel_of(desk).show_list()
+    assert not any(widget.isVisible() for widget in (dialog.list, dialog.how, dialog.use))
+    QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    (asked,) = dialog.findChildren(PresetDialog)
+    QTest.keyClicks(asked.name, "Portrait")
+    press(asked.name, Qt.Key.Key_Return)
+    desk.wait(lambda: dialog.list.isVisible())
+    assert names(desk) == ["Portrait"]
+    assert not dialog.save.isVisible()
+    dialog.remove.click()
+    assert dialog.save.isVisible()

@@ -191,11 +191,13 @@ def test_a_failure_says_why_and_is_made_smaller(make_desk: MakeDesk) -> None:
     assert row.remark == "No memory."
     assert "No memory." in drawer.jobs.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
     desk.wait(lambda: "1 failed" in desk.window.dock.queue.accessibleName())
+    desk.wait(lambda: drawer.summary.text() == "No picture is waiting · 1 failed")
     select(drawer, 0)
     assert "384" in drawer.smaller.text()
     QTest.mouseClick(drawer.smaller, LEFT)
     desk.wait(lambda: rows(drawer)[0].job.state is JobState.DONE)
     assert desk.queue.jobs[0].request.width == 384
+    desk.wait(lambda: drawer.summary.text() == "No picture is waiting · 1 finished")
     QTest.mouseClick(drawer.clear_finished, LEFT)
     desk.wait(lambda: rows(drawer) == [])
     assert drawer.empty.isVisible()

@@ -25,6 +25,7 @@ from tests.ui.packs import CUDA, MACHINE, OPENVINO, ROWS, TENSORRT
 from tests.ui.test_accessibility import unnamed
 from ui.dialogs.downloads_dialog import DownloadsDialog
 from ui.dialogs.runtimes_dialog import RuntimesDialog
+from ui.machine_labels import adapter_words, processor_words
 from ui.panels.pack_card import PackCard
 
 # Windows beside the main one are raised, which nothing that draws off the screen can do.
@@ -433,3 +434,16 @@ def test_a_failure_that_a_runtime_cures_leads_to_it(shop: Shop, open_desk: MakeD
     assert isinstance(dialog, RuntimesDialog)
     desk.wait(dialog.isActiveWindow)
     assert dialog.cards["tiny"].buttons[PackAction.INSTALL].hasFocus()
+
+
+def test_a_computer_that_no_runtime_suits_is_told_that_nothing_is_missing(desk: Desk) -> None:
+    """Once the list was empty without a word."""
+    dialog = show_rows(desk, *(row for row in ROWS if row.reason))
+    assert dialog.nothing.isVisible()
+    assert show_rows(desk, *ROWS).nothing.isHidden()
+
+
+def test_memory_is_told_as_it_is_sold() -> None:
+    """Once it was 34.2 GB here and 32 GB among the devices."""
+    assert processor_words(MACHINE).endswith("32 GB of memory")
+    assert "12 GB" in adapter_words(MACHINE.adapters[0]).split(" · ")

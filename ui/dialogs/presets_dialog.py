@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from app.form.presets import Preset
 from app.session import Session
 from ui.action_names import ActionName
+from ui.dialogs.preset_dialog import PresetDialog
 from ui.keys import bind_key, keys
 from ui.preset_labels import parts_words
 from ui.theme.metrics import L, M, S
@@ -29,7 +30,7 @@ class PresetsDialog(QDialog):
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
-        self._presets = session.presets
+        self._session, self._presets = session, session.presets
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Presets"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
@@ -38,6 +39,11 @@ class PresetsDialog(QDialog):
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.about = plain_label("", "caption", wrap=True)
+        up, down = map(keys().shown, (ActionName.PRESET_EARLIER, ActionName.PRESET_LATER))
+        words = self.tr("Drag a preset to its place, or move it with {up} and {down}.")
+        self.how = buddy_label(words.format(up=up, down=down), self.list, "caption")
+        self.save = QPushButton(self.tr("Save as a preset…"))
+        self.nothing = self._make_nothing()
         self.use = QPushButton(self.tr("Use"))
         self.rename = QPushButton(self.tr("Rename"))
         self.remove = QPushButton(self.tr("Remove"))
@@ -52,11 +58,24 @@ class PresetsDialog(QDialog):
         # A drag may add a row for a moment.
         return presets[row] if 0 <= row < len(presets) else None
 
+    def _make_nothing(self) -> QWidget:
+        """Make what is there without presets: a sentence, and the button for the first one."""
+        words = self.tr(
+            "There are no presets yet. One keeps settings of the form under a name of your own."
+        )
+        text = plain_label(words, "label", wrap=True)
+        text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.save.setAutoDefault(False)
+        nothing = QWidget()
+        column = QVBoxLayout(nothing)
+        column.setSpacing(M)
+        column.addStretch()
+        column.addWidget(text)
+        column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch()
+        return nothing
+
     def _lay_out(self) -> None:
-        moving = (ActionName.PRESET_EARLIER, ActionName.PRESET_LATER)
-        up, down = map(keys().shown, moving)
-        help_words = self.tr("Drag a preset to its place, or move it with {up} and {down}.")
-        help_words = help_words.format(up=up, down=down)
         buttons = QHBoxLayout()
         buttons.setSpacing(S)
         for button, tip in (
@@ -73,11 +92,11 @@ class PresetsDialog(QDialog):
         column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         column.setContentsMargins(L, L, L, M)
         column.setSpacing(S)
-        how = buddy_label(help_words, self.list, "caption")
-        how.setWordWrap(True)
-        column.addWidget(how)
+        self.how.setWordWrap(True)
+        column.addWidget(self.how)
         self.list.setAccessibleName(self.tr("Presets"))
         column.addWidget(self.list, 1)
+        column.addWidget(self.nothing, 1)
         column.addWidget(self.about)
         column.addLayout(buttons)
         self.about.setMinimumHeight(self.about.fontMetrics().lineSpacing())
@@ -93,6 +112,7 @@ class PresetsDialog(QDialog):
         self.use.clicked.connect(self._use)
         self.rename.clicked.connect(self._rename)
         self.remove.clicked.connect(self._remove)
+        self.save.clicked.connect(self._save)
         self.close_button.clicked.connect(self.accept)
         for name, act in (
             (ActionName.RENAME_PRESET, self._rename),
@@ -107,6 +127,9 @@ class PresetsDialog(QDialog):
         if preset is not None:
             self._presets.use(preset)
             self.accept()
+
+    def _save(self) -> None:
+        PresetDialog(self._session, self).open()
 
     def _rename(self) -> None:
         item = self.list.currentItem()
@@ -156,5 +179,12 @@ class PresetsDialog(QDialog):
         preset = self.current()
         for button in (self.use, self.rename, self.remove):
             button.setEnabled(preset is not None)
-        empty = self.tr("There are no presets yet: “Save as a preset…” makes one.")
-        self.about.setText(parts_words(preset.parts) if preset is not None else empty)
+        self.about.setText(parts_words(preset.parts) if preset is not None else "")
+        has_any = self.list.count() > 0
+        if has_any is not self.list.isHidden():
+            return
+        for widget in (self.how, self.list, self.about, self.use, self.rename, self.remove):
+            widget.setVisible(has_any)
+        self.nothing.setVisible(not has_any)
+        # Else the keys would go to Close, which comes next.
+        (self.list if has_any else self.save).setFocus()

@@ -49,6 +49,10 @@ class RuntimesDialog(QDialog):
         self.setWindowTitle(self.tr("Runtimes"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.facts = QGridLayout()
+        self.nothing = plain_label(
+            self.tr("Safelight has what it needs for this computer: there is nothing to add."),
+            wrap=True,
+        )
         self.suited, self.others = QVBoxLayout(), QVBoxLayout()
         self.others_shown = QPushButton()
         self.others_shown.setCheckable(True)
@@ -106,6 +110,7 @@ class RuntimesDialog(QDialog):
         column.addLayout(self.facts)
         for cards in (self.suited, self.others):
             cards.setSpacing(S)
+        column.addWidget(self.nothing)
         column.addLayout(self.suited)
         column.addWidget(self.others_shown, 0, Qt.AlignmentFlag.AlignLeading)
         column.addLayout(self.others)
@@ -167,6 +172,7 @@ class RuntimesDialog(QDialog):
             for name, is_other in order:
                 (self.others if is_other else self.suited).addWidget(self.cards[name])
         self.others_shown.setVisible(any(row.reason for row in rows))
+        self.nothing.setVisible(bool(rows) and all(row.reason for row in rows))
         self._show_others()
 
     def _make_card(self, row: PackRow) -> PackCard:

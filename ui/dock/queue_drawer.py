@@ -1,8 +1,9 @@
 """The queue as a drawer over the page: its jobs in order, and what can be done with them."""
 
+from collections import Counter
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -178,7 +179,8 @@ class QueueDrawer(QFrame):
 
     def _show_summary(self) -> None:
         if self.isVisible():
-            self.summary.setText(self._summary())
+            parts = self._summary(), self._over()
+            self.summary.setText(" · ".join(filter(None, parts)))
 
     def _show_buttons(self, *_: object) -> None:
         selected = self.list.selected
@@ -188,11 +190,25 @@ class QueueDrawer(QFrame):
         self.smaller.setText(words)
         self.smaller.setVisible(bool(words))
 
+    def _over(self) -> str:
+        """Return how many pictures are finished, failed and cancelled; empty without any."""
+        counts = Counter(job.state for job in self._session.queue.jobs)
+        words = {
+            JobState.DONE: self.tr("{n} finished"),
+            JobState.FAILED: self.tr("{n} failed"),
+            JobState.CANCELLED: self.tr("{n} cancelled"),
+        }
+        number = QLocale().toString
+        parts = [
+            text.format(n=number(counts[state])) for state, text in words.items() if counts[state]
+        ]
+        return " · ".join(parts)
+
     def _summary(self) -> str:
         """Return how many pictures are left, and how long they take where that is known."""
         under_way = self._commands.under_way
         if not under_way:
-            return self.tr("No picture is waiting.")
+            return self.tr("No picture is waiting")
         parts = [self.tr("One picture to make")]
         if len(under_way) > 1:
             parts = [self.tr("{n} pictures to make").format(n=len(under_way))]

@@ -155,6 +155,8 @@ class DevicesSection(QWidget):
         return next(wanted, "")
 
     def _faster(self) -> str:
+        if self._session.devices.machine is None:
+            return self.tr("That is known once the hardware has been checked.")
         best = self._best_pack()
         row = next((row for row in self._session.packs.rows if row.id == best), None)
         if row is None:
