@@ -88,6 +88,7 @@ class ActionName(StrEnum):
     CLOSER = "closer"
     FARTHER = "farther"
     HOLD_START = "hold_start"
+    HOLD_NEXT = "hold_next"
     HOLD_TO_MOVE = "hold_to_move"
     MAKE_NEXT = "make_next"
     MAKE_EARLIER = "make_earlier"

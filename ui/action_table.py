@@ -201,6 +201,11 @@ _BOUND = {
     ActionName.HOLD_START: Entry(
         QT_TRANSLATE_NOOP("Actions", "The start picture, while held"), "B", Scope.CANVAS
     ),
+    ActionName.HOLD_NEXT: Entry(
+        QT_TRANSLATE_NOOP("Actions", "The next picture in the same place, while held"),
+        "B",
+        Scope.COMPARISON,
+    ),
     ActionName.HOLD_TO_MOVE: Entry(
         QT_TRANSLATE_NOOP("Actions", "Move the picture by the mouse, while held"),
         "Space",

@@ -72,7 +72,7 @@ class Scope(Flag):
 
 _LETTERED = frozenset({
     Scope.CANVAS, Scope.MASK, Scope.QUEUE, Scope.THUMBNAILS, Scope.VIEWER, Scope.GALLERY,
-    Scope.PICTURES, Scope.VIEWS, Scope.SEARCHED, Scope.MODELS,
+    Scope.PICTURES, Scope.VIEWS, Scope.SEARCHED, Scope.MODELS, Scope.COMPARISON,
 })  # fmt: skip
 # The scopes that keys have, in the order in which they are listed.
 _WORDS = {
@@ -88,6 +88,7 @@ _WORDS = {
     Scope.GALLERY: QT_TRANSLATE_NOOP("Scopes", "In the gallery"),
     Scope.THUMBNAILS: QT_TRANSLATE_NOOP("Scopes", "Among the gallery's thumbnails"),
     Scope.VIEWER: QT_TRANSLATE_NOOP("Scopes", "In the gallery's viewer"),
+    Scope.COMPARISON: QT_TRANSLATE_NOOP("Scopes", "Among compared pictures"),
     Scope.SEARCHED: QT_TRANSLATE_NOOP("Scopes", "Where there is a search"),
     Scope.MODELS: QT_TRANSLATE_NOOP("Scopes", "Among your models"),
     Scope.CARDS: QT_TRANSLATE_NOOP("Scopes", "Among LoRAs and embeddings"),

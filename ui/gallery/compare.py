@@ -7,10 +7,12 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gallery.rows import GalleryRow
+from ui.action_names import ActionName
 from ui.actions import Actions
 from ui.gallery.differences import differing
 from ui.gallery.labels import marks_words, name_of, spoken, trouble_label
 from ui.gallery.picture_loader import LoadedPicture, PictureLoader
+from ui.keys import HeldKey, keys
 from ui.picture_facts import Fact
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
@@ -35,6 +37,7 @@ class ComparePane(QWidget):
     def __init__(self, row: GalleryRow, loader: PictureLoader, theme: Theme) -> None:
         super().__init__()
         self.row = row
+        self._loaded: LoadedPicture | None = None
         self.facts: tuple[Fact, ...] | None = None
         self.view = ZoomView(theme, margin=0)
         self.view.installEventFilter(self)
@@ -80,6 +83,14 @@ class ComparePane(QWidget):
                 self._facts.addWidget(widget, line, column)
                 self._words.append(widget)
 
+    def show_picture_of(self, other: "ComparePane") -> None:
+        """Show another pane's picture and name in this place, or this pane's own again."""
+        loaded, point = other._loaded, self.view.point
+        if loaded is not None and loaded.levels is not None:
+            self.view.show_picture(loaded.levels, loaded.shape)
+            self.view.go_to(point)
+            self.name.setText(name_of(other.row))
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
         """Tell that the view got the focus."""
         if event.type() is QEvent.Type.FocusIn:
@@ -87,6 +98,7 @@ class ComparePane(QWidget):
         return super().eventFilter(watched, event)
 
     def _show(self, loaded: LoadedPicture) -> None:
+        self._loaded = loaded
         if loaded.levels is None:
             self.view.show_sheet(QSize(4, 3))
             self.name.setText(
@@ -116,12 +128,19 @@ class Comparison(QWidget):
         self.back = IconButton(theme, "back", self.tr("Back to all pictures"))
         self.back.set_name(self.tr("Back to all pictures"), self.tr("Esc"))
         self.same = plain_label("", "caption")
+        self.swap = IconButton(theme, "compare", "")
+        self.swap.set_name(
+            self.tr("Show the next picture in this place while held"),
+            keys().shown(ActionName.HOLD_NEXT),
+        )
+        self.swap.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._zoom: ZoomBar | None = None
         self._bar = QHBoxLayout()
         self._bar.setContentsMargins(S, S, M, S)
         self._bar.setSpacing(S)
         self._bar.addWidget(self.back)
         self._bar.addWidget(self.same, 1)
+        self._bar.addWidget(self.swap)
         self._grid = QGridLayout()
         self._grid.setContentsMargins(S, 0, S, S)
         self._grid.setSpacing(S)
@@ -131,6 +150,8 @@ class Comparison(QWidget):
         column.addLayout(self._bar)
         column.addLayout(self._grid, 1)
         self.back.clicked.connect(self.closed)
+        self.swap.pressed.connect(lambda: self._swap(swaps=True))
+        self.swap.released.connect(lambda: self._swap(swaps=False))
 
     @property
     def focused(self) -> GalleryRow | None:
@@ -147,6 +168,7 @@ class Comparison(QWidget):
             self.panes.append(pane)
             self._grid.addWidget(pane, number // columns, number % columns)
             pane.focused.connect(self._on_focus(number))
+            HeldKey(pane.view, ActionName.HOLD_NEXT, lambda held: self._swap(swaps=held))
             pane.read.connect(self._show_differences)
             pane.view.view_changed.connect(self._follow(pane))
         self._zoom = ZoomBar(self.panes[0].view, self._theme, self._actions)
@@ -175,6 +197,14 @@ class Comparison(QWidget):
             self.panes[(self._focused + step) % len(self.panes)].view.setFocus()
         else:
             super().keyPressEvent(event)
+
+    def _swap(self, *, swaps: bool) -> None:
+        """Show the next picture in the place of the one with the focus, or that one again.
+
+        Small differences are seen where one picture follows the other in the same place."""
+        if self.panes:
+            number = (self._focused + swaps) % len(self.panes)
+            self.panes[self._focused].show_picture_of(self.panes[number])
 
     def _on_focus(self, number: int) -> Callable[[], None]:
         def focus() -> None:

@@ -763,12 +763,20 @@
    <translation>Alle Einstellungen sind gleich.</translation>
   </message>
   <message>
+   <source>B</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>Back to all pictures</source>
    <translation>Zurück zu allen Bildern</translation>
   </message>
   <message>
    <source>Esc</source>
    <translation>Esc</translation>
+  </message>
+  <message>
+   <source>Show the next picture in this place while held</source>
+   <translation type="unfinished" />
   </message>
  </context>
  <context>

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QImage, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -29,7 +29,7 @@ from ui.actions import ActionName
 from ui.files.chooser import FileChooser
 from ui.gallery import tile_store
 from ui.gallery.browser import Browser
-from ui.gallery.compare import Comparison
+from ui.gallery.compare import ComparePane, Comparison
 from ui.gallery.differences import differing
 from ui.gallery.page import GalleryPage
 from ui.gallery.viewer import Viewer
@@ -180,6 +180,40 @@ def test_compared_pictures_move_together_and_differ_in_prompt_and_seed(shown: Sh
     assert shown.session.gallery_index.rows([second.row.id])[0].rating == 2
     QTest.keyClick(second.view, KEY.Key_Escape)
     assert shown.grid.isVisible()
+
+
+def test_the_next_picture_is_seen_in_the_same_place_while_b_or_its_button_is_held(
+    shown: Shown,
+) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, KEY.Key_C)
+    comparison = shown.page.comparison
+    first, second = comparison.panes
+    shown.desk.wait(lambda: all(pane.facts is not None for pane in comparison.panes))
+    first.view.zoom_in()
+    point = first.view.point
+
+    def seen(pane: ComparePane = first) -> QColor:
+        assert pane.view.point == point
+        return pane.view.grab().toImage().pixelColor(pane.view.rect().center())
+
+    own, other = seen(first), seen(second)
+    assert own != other
+
+    QTest.keyPress(first.view, KEY.Key_B)
+    assert seen() == other
+    assert first.name.text() == second.name.text()
+    QTest.keyRelease(first.view, KEY.Key_B)
+    assert seen() == own
+    QTest.mousePress(comparison.swap, Qt.MouseButton.LeftButton)
+    assert seen() == other
+    QTest.mouseRelease(comparison.swap, Qt.MouseButton.LeftButton)
+    assert seen() == own
+    # Where the focus leaves meanwhile, the key's end is never seen.
+    QTest.keyPress(first.view, KEY.Key_B)
+    second.view.setFocus()
+    assert seen() == own
+    assert first.name.text() != second.name.text()
 
 
 @pytest.mark.parametrize("count", [1, 5])
