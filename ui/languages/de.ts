@@ -348,6 +348,10 @@
    <translation>Hiervon ausgehen</translation>
   </message>
   <message>
+   <source>The next picture in the same place, while held</source>
+   <translation>Das nächste Bild an derselben Stelle, solange gedrückt</translation>
+  </message>
+  <message>
    <source>The prompt after</source>
    <translation>Nächster Prompt</translation>
   </message>
@@ -763,10 +767,6 @@
    <translation>Alle Einstellungen sind gleich.</translation>
   </message>
   <message>
-   <source>B</source>
-   <translation type="unfinished" />
-  </message>
-  <message>
    <source>Back to all pictures</source>
    <translation>Zurück zu allen Bildern</translation>
   </message>
@@ -776,7 +776,7 @@
   </message>
   <message>
    <source>Show the next picture in this place while held</source>
-   <translation type="unfinished" />
+   <translation>Das nächste Bild an dieser Stelle zeigen, solange gedrückt</translation>
   </message>
  </context>
  <context>
@@ -3522,8 +3522,12 @@
    <translation>Umbenennen</translation>
   </message>
   <message>
-   <source>There are no presets yet: “Save as a preset…” makes one.</source>
-   <translation>Noch gibt es keine Vorlagen: „Als Vorlage speichern…“ macht eine.</translation>
+   <source>Save as a preset…</source>
+   <translation>Als Vorlage speichern…</translation>
+  </message>
+  <message>
+   <source>There are no presets yet. One keeps settings of the form under a name of your own.</source>
+   <translation>Es gibt noch keine Vorlagen. Eine hält Einstellungen des Formulars unter einem eigenen Namen fest.</translation>
   </message>
   <message>
    <source>This name is empty, or another preset has it.</source>
@@ -3685,8 +3689,8 @@
    <translation>Warteschlange schließen</translation>
   </message>
   <message>
-   <source>No picture is waiting.</source>
-   <translation>Kein Bild wartet.</translation>
+   <source>No picture is waiting</source>
+   <translation>Kein Bild wartet</translation>
   </message>
   <message>
    <source>Nothing waits. Generate puts pictures here.</source>
@@ -3715,6 +3719,18 @@
   <message>
    <source>paused</source>
    <translation>angehalten</translation>
+  </message>
+  <message>
+   <source>{n} cancelled</source>
+   <translation>{n} abgebrochen</translation>
+  </message>
+  <message>
+   <source>{n} failed</source>
+   <translation>{n} gescheitert</translation>
+  </message>
+  <message>
+   <source>{n} finished</source>
+   <translation>{n} fertig</translation>
   </message>
   <message>
    <source>{n} pictures to make</source>
@@ -3944,6 +3960,10 @@
    <translation>Laufzeiten (*.whl *.zip);;Alle Dateien (*)</translation>
   </message>
   <message>
+   <source>Safelight has what it needs for this computer: there is nothing to add.</source>
+   <translation>Safelight hat, was es für diesen Computer braucht: Es gibt nichts hinzuzufügen.</translation>
+  </message>
+  <message>
    <source>Show what is for other computers ({n})</source>
    <translation>Laufzeiten für andere Computer zeigen ({n})</translation>
   </message>
@@ -3957,6 +3977,10 @@
   <message>
    <source>Among LoRAs and embeddings</source>
    <translation>Bei LoRAs und Embeddings</translation>
+  </message>
+  <message>
+   <source>Among compared pictures</source>
+   <translation>Zwischen verglichenen Bildern</translation>
   </message>
   <message>
    <source>Among earlier prompts</source>
