@@ -13,6 +13,7 @@ from engine.api.remedies import (
     ChooseStartPicture,
     DeclareControlKind,
     DeclareFamily,
+    FreeCache,
     InstallPack,
     InvertMask,
     MakeSmaller,
@@ -59,6 +60,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return "Make the picture smaller with --size."
         case RaiseMemoryLimit():
             return "Or raise --memory-limit or --device-memory-limit, where one is given."
+        case FreeCache():
+            return "Or choose another folder for the cache with SAFELIGHT_CACHE."
         case UseAnyDevice():
             return "Try --backend auto; `safelight doctor` says what is missing."
         case UseAnotherDevice():
@@ -72,8 +75,7 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case UseAsPart(components=components):
             return f"Give this file beside it with {_any_of(components)}."
         case DeclareFamily(families=families):
-            known = "If you know that it is one, say which"
-            return f"{known}: --family, one of {', '.join(families)}."
+            return f"If you know that it is one, say which: --family, one of {', '.join(families)}."
         case DeclareControlKind(kinds=kinds):
             return f"Say what the map shows with --control-kind, one of {', '.join(kinds)}."
         case NameLoraFolder():

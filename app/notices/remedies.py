@@ -14,6 +14,7 @@ from engine.api.remedies import (
     ChooseStartPicture,
     DeclareControlKind,
     DeclareFamily,
+    FreeCache,
     InstallPack,
     InvertMask,
     MakeSmaller,
@@ -105,6 +106,8 @@ def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a tab
             return (NoticeAction.RETRY_SMALLER,)
         case RaiseMemoryLimit():
             return (NoticeAction.RETRY_UNLIMITED,)
+        case FreeCache():
+            return (NoticeAction.FREE_SPACE,)
         case UseAnyDevice() | UseAnotherDevice():
             return (NoticeAction.RETRY_ON_ANOTHER, NoticeAction.CHECK_DEVICES)
         case CheckDevices():
@@ -153,6 +156,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate("remedies", "Make the picture smaller.")
         case RaiseMemoryLimit():
             return translate("remedies", "Or make it anew, without the limit it came with.")
+        case FreeCache():
+            return translate("remedies", "“Clear the cache…” shows what can be made anew.")
         case UseAnyDevice():
             return translate("remedies", "Make it anew: Safelight then chooses the device.")
         case UseAnotherDevice():

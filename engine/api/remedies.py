@@ -56,6 +56,10 @@ class RaiseMemoryLimit(_Remedy, frozen=True):
     """Raise the memory limit of the request."""
 
 
+class FreeCache(_Remedy, frozen=True):
+    """Clear what is kept in the cache, or keep that on another disk."""
+
+
 class UseAnyDevice(_Remedy, frozen=True):
     """Let Safelight choose the device."""
 
@@ -123,6 +127,7 @@ Remedy: TypeAlias = (
     | InvertMask
     | MakeSmaller
     | RaiseMemoryLimit
+    | FreeCache
     | UseAnyDevice
     | UseAnotherDevice
     | CheckDevices

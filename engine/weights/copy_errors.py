@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-from engine.api.remedies import Remedy
+from engine.api.remedies import FreeCache, Remedy
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.durable import FULL
 from engine.errors import EngineError
 
-_FREE_SPACE = sentence(
-    "Free some disk space, or choose another folder for the cache with SAFELIGHT_CACHE."
-)
+_FREE_SPACE = sentence("Free some disk space.")
 
 
 def no_disk(folder: Path, size: int, free: int, remedies: tuple[Remedy, ...] = ()) -> EngineError:
@@ -25,7 +23,7 @@ def no_disk(folder: Path, size: int, free: int, remedies: tuple[Remedy, ...] = (
             folder=folder,
         ),
         _FREE_SPACE,
-        remedies=remedies,
+        remedies=(FreeCache(), *remedies),
     )
 
 
@@ -46,5 +44,5 @@ def not_written(
         _FREE_SPACE
         if full
         else sentence("Choose another folder for the cache, or let this one be written to."),
-        remedies=remedies,
+        remedies=(FreeCache(), *remedies) if full else remedies,
     )

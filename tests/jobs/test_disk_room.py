@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from backends.base import DType
-from engine.api.remedies import RaiseMemoryLimit
+from engine.api.remedies import FreeCache, RaiseMemoryLimit
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -84,6 +84,6 @@ def test_without_the_memory_it_is_refused_before_anything_is_loaded(
     assert refused.value.code is ErrorCode.DISK_FULL
     assert "room for 0.0 GB" in refused.value.message
     assert str(tight.services.cache.working_copies.folder) in refused.value.message
-    assert refused.value.remedies == (RaiseMemoryLimit(),)
+    assert refused.value.remedies == (FreeCache(), RaiseMemoryLimit())
     assert copies_of(tight) == set()
     assert tight.made(bench.request)[2].std() > 1

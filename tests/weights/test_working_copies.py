@@ -15,6 +15,7 @@ import pytest
 
 from backends.base import Array, ComputedArray, DType, WeightRef
 from backends.forms import BlockForm
+from engine.api.remedies import FreeCache
 from engine.api.values import ErrorCode
 from engine.checkpoints.files import read_index
 from engine.errors import Cancelled, EngineError
@@ -379,7 +380,7 @@ def test_a_disk_without_room_is_told_of_before_anything_is_converted(
     assert caught.value.code is ErrorCode.DISK_FULL
     assert "room for 0.0 GB" in caught.value.message
     assert str(copies.folder) in caught.value.message
-    assert "SAFELIGHT_CACHE" in caught.value.hint
+    assert FreeCache() in caught.value.remedies
     assert files(copies) == {"first.safetensors"}
     assert copies.room() == size
     whole = 5 * size // 2
@@ -413,7 +414,8 @@ def test_a_disk_that_fills_while_weights_are_repacked_leaves_nothing_behind(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert caught.value.code is ErrorCode.DISK_FULL
-    assert caught.value.remedies == ()  # with more memory the copy is written all the same
+    # With more memory the copy is written all the same.
+    assert caught.value.remedies == (FreeCache(),)
     assert files(copies) == set()
     made = copies.make("key", packed, DType.F32, seen)
     assert sum(part.nbytes for part in made.values()) > 100_000

@@ -6561,10 +6561,6 @@
    <translation>Für dasselbe Bild wie mit den LoRAs in die fp16-Version des Modells einbacken.</translation>
   </message>
   <message>
-   <source>Free some disk space, or choose another folder for the cache with SAFELIGHT_CACHE.</source>
-   <translation>Speicherplatz freigeben oder mit SAFELIGHT_CACHE einen anderen Ordner für den Zwischenspeicher wählen.</translation>
-  </message>
-  <message>
    <source>Free some disk space.</source>
    <translation>Platz auf dem Datenträger schaffen.</translation>
   </message>
@@ -14894,6 +14890,10 @@
   <message>
    <source>Where that model lacks this part, it can be taken from this file.</source>
    <translation>Wo diesem Modell der Teil fehlt, kann er aus dieser Datei kommen.</translation>
+  </message>
+  <message>
+   <source>“Clear the cache…” shows what can be made anew.</source>
+   <translation>„Zwischenspeicher leeren…“ zeigt, was sich neu erzeugen lässt.</translation>
   </message>
  </context>
  <context>
