@@ -58,7 +58,7 @@ AS_THEY_ARE = re.compile(
     r"https?://\S+|(?<!<)/[\w./\u200b-]+"
     r"|[\w\u200b-]+\.(png|toml|safetensors|pt|civitai.info|pythonhosted.org)\b"
     r"|\{\w+\}|“[^”]*”|__\w+__|<lora:[^>]*>|</?(qt|br)>|SAFELIGHT_\w+"
-    r"|\b((Ctrl|Shift|Alt)\+)+\S+|\b(Esc|Del|Enter|Home|Alt|Ctrl|Shift)\b"
+    r"|\b((Ctrl|Shift|Alt)\+)+\S+|\b(Esc|Del|Enter|Home|Left|Right|Alt|Ctrl|Shift)\b"
 )
 # Names of products, makers, hardware, layers, licences, languages and units.
 NAMES = set(
@@ -67,6 +67,7 @@ NAMES = set(
         """Safelight Civitai Hugging Face ComfyUI AUTOMATIC InvokeAI diffusers Stable Diffusion
         SDXL LoRA LoRAs VAE CLIP UNet CFG DreamShaper Animagine CreativeML
         OpenRAIL Fair AI Public License Software Licence Apache MIT github.com
+        huggingface.co
         NVIDIA nvidia GeForce RTX Intel UHD Graphics Gen Core AMD CUDA TensorRT OpenVINO ONNX
         Runtime
         WebGPU DirectML MIGraphX PyTorch Windows JPEG PNG WebP Deutsch English bytes
