@@ -1,6 +1,7 @@
 """Every folder of Safelight and every file in it may have any name that the system allows."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from app.queue.jobs import JobState
 from tests.app.everything import picture_ids
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK
+from tests.metadata.records import read_record
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 ENGINE = Path(__file__).parents[1] / "server" / "scripted_engine.py"
@@ -76,3 +78,32 @@ def test_a_picture_is_made_found_and_kept_in_a_folder_of_any_name(
     (row,) = again.session.gallery_index.rows(picture_ids(again.session, again))
     assert row.rating == 4
     again.end()
+
+
+@pytest.mark.parametrize("locale", ["C", pytest.param("en_US.UTF-8", marks=pytest.mark.slow)])
+def test_the_commands_work_in_a_home_with_an_umlaut(tmp_path: Path, locale: str) -> None:
+    """All folders are those of the system below it, as no variable moves them."""
+    home = tmp_path / "Jürgen O'Größe #1 100%" / TYPED
+    checkpoint = write_checkpoint(home / "models" / TYPED)
+    beside = set(tmp_path.iterdir())
+    prompt = "ein rotes Pferd im Wald, größer 🐎"
+
+    def command(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", "app", *words],
+            env={"HOME": str(home), "PATH": os.environ["PATH"], "LC_ALL": locale},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode()
+
+    small = ("--backend", "null", "--steps", "1", "--size", f"{SIDE}x{SIDE}")
+    command("generate", prompt, "--model", str(checkpoint), *small)
+    (image,) = home.rglob("*.png")
+    record = read_record(image)
+    assert record is not None
+    assert record.request.prompt == prompt
+    assert "SD 1.x" in command("inspect", str(checkpoint))
+    # Nothing went to where another reading of the name leads.
+    assert set(tmp_path.iterdir()) == beside
