@@ -1,6 +1,7 @@
 """A short list of models to begin with, `first_models.toml`; none is fetched unasked."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 
@@ -13,6 +14,8 @@ _MEMORY_PER_BYTE = 1.5
 _SYSTEM_BYTES = 3_000_000_000
 # Room that a disk keeps for pictures and for other programs.
 _DISK_LEFT_BYTES = 2_000_000_000
+# The longest wait for a picture that a suggested model asks for.
+_PATIENCE_S = 20.0
 
 
 class FirstModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,9 +65,17 @@ def ranked(models: Sequence[FirstModel], memory_bytes: int) -> list[FirstModel]:
 
 
 def suggested(
-    models: Sequence[FirstModel], memory_bytes: int, disk_free: int | None
+    models: Sequence[FirstModel],
+    memory_bytes: int,
+    disk_free: int | None,
+    seconds: Callable[[FirstModel], float | None],
 ) -> FirstModel | None:
-    """Return the first whole model that this machine's memory and disk have room for, if any."""
+    """Return a whole model that this machine's memory and disk have room for, if any.
+
+    It is the largest of those that draw a picture soon, by the `seconds` it takes here, since large
+    models draw better; where these are unknown or many, the first.
+    """
     whole = (model for model in models if model.kind is ModelKind.CHECKPOINT)
-    fitting = (model for model in whole if model.fits(memory_bytes) and model.fits_on(disk_free))
-    return next(fitting, None)
+    fitting = [model for model in whole if model.fits(memory_bytes) and model.fits_on(disk_free)]
+    soon = [model for model in fitting if (seconds(model) or math.inf) <= _PATIENCE_S]
+    return max(soon or fitting[:1], key=lambda model: model.parameters, default=None)

@@ -1,5 +1,6 @@
 """The empty canvas: a first picture with one click, and what the computer can do."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.engine.speed import PictureKind
-from app.library.first_models import first_models, suggested
+from app.library.first_models import FirstModel, first_models, suggested
 from engine.api.machine import AdapterInfo, MachineInfo
 from engine.api.model_files import ModelKind
 from tests.app.requests import generation_of
@@ -102,19 +103,38 @@ def test_a_suggested_model_fits_memory_and_disk() -> None:
     models = first_models()
     sdxl = next(model for model in models if model.family == "sdxl")
     lora = next(model for model in models if model.kind is ModelKind.LORA)
-    assert suggested(models, 0, None) is models[0]
-    assert suggested((lora, sdxl), 64 << 30, 100 << 30) is sdxl
-    assert suggested((sdxl, models[0]), 8 << 30, 100 << 30) is models[0]
-    assert suggested((sdxl, models[0]), 64 << 30, 5 << 30) is models[0]
-    assert suggested(models, 64 << 30, 1 << 30) is None
-    assert suggested((lora,), 0, None) is None
+
+    def found(models: Sequence[FirstModel], memory: int, disk: int | None) -> FirstModel | None:
+        return suggested(models, memory, disk, lambda _model: None)
+
+    assert found(models, 0, None) is models[0]
+    assert found((lora, sdxl), 64 << 30, 100 << 30) is sdxl
+    assert found((sdxl, models[0]), 8 << 30, 100 << 30) is models[0]
+    assert found((sdxl, models[0]), 64 << 30, 5 << 30) is models[0]
+    assert found(models, 64 << 30, 1 << 30) is None
+    assert found((lora,), 0, None) is None
+
+
+def test_a_quick_computer_is_suggested_a_larger_model() -> None:
+    models = first_models()
+    small, large = models[0], max(models, key=lambda model: model.parameters)
+
+    def found(speed: float, memory: int = 64 << 30) -> FirstModel | None:
+        return suggested(models, memory, None, lambda model: model.parameters / speed)
+
+    assert found(large.parameters) is large
+    assert found(small.parameters / 10) is small
+    assert found(1) is small
+    assert found(large.parameters, 8 << 30) is small
 
 
 def test_a_model_is_offered_with_what_it_costs(desk: Desk, first: FirstRun) -> None:
-    model, offer = first_models()[0], first.offer
+    # The card draws SDXL in seconds.
+    model = next(model for model in first_models() if model.family == "sdxl")
+    offer = first.offer
     desk.session.devices.machine = MACHINE
     desk.session.devices.devices = DEVICES
-    seconds = desk.session.picture_time.of(PictureKind(model.parameters, 512, 512, 50))
+    seconds = desk.session.picture_time.of(PictureKind(model.parameters, 1024, 1024, 50))
     assert seconds is not None
     assert model.family not in offer.facts.text().split(" · ")
     assert model.title in offer.words.text()

@@ -79,14 +79,14 @@ def first_model_facts(session: Session, model: FirstModel) -> list[str]:
     family = session.checkpoints.family_title(model.family)
     # Before the engine has told the families' titles there is only a name of ours.
     facts = [size] if family == model.family else [family, size]
-    seconds = _seconds(session, model)
+    seconds = first_model_seconds(session, model)
     if seconds is not None:
         text = translate("FirstCard", "about {time} per picture here")
         facts.append(text.format(time=duration(seconds)))
     return facts
 
 
-def _seconds(session: Session, model: FirstModel) -> float | None:
+def first_model_seconds(session: Session, model: FirstModel) -> float | None:
     """Return the time of a picture: as with a model of the family, else by the device's trial.
 
     The starter is of a family, too, but has a hundredth of its weights.

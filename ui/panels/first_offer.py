@@ -1,5 +1,7 @@
 """A model to get on a first start: one that fits this computer, and the way to the others."""
 
+from functools import partial
+
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -9,7 +11,12 @@ from app.library.disk_room import DiskRoom
 from app.library.first_models import FirstModel, first_models, suggested
 from app.session import Session
 from ui.download_labels import only_asked
-from ui.models.first_card import LicenceLink, first_model_facts, first_model_words
+from ui.models.first_card import (
+    LicenceLink,
+    first_model_facts,
+    first_model_seconds,
+    first_model_words,
+)
 from ui.theme.metrics import XS, S
 from ui.widgets.labels import plain_label
 
@@ -72,7 +79,7 @@ class FirstOffer(QWidget):
         machine, model = self._session.devices.machine, None
         if machine is not None:
             room = machine.memory_total_bytes, self._disk.free_bytes
-            model = suggested(first_models(), *room)
+            model = suggested(first_models(), *room, partial(first_model_seconds, self._session))
         self._model = model
         for part in (self.facts, self.licence):
             part.setVisible(model is not None)
