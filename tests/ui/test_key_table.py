@@ -131,6 +131,7 @@ def everything(desk: Desk, theme: Theme) -> Iterator[Desk]:
         if isinstance(window.places.page, GalleryPage):
             # Made now.
             assert window.places.page.viewer
+            assert window.places.page.comparison
     desk.unfold()
     desk.session.generation.start_from("/a.png", 64, 64)
     desk.session.view.painting = True

@@ -92,9 +92,11 @@ class ComparePane(QWidget):
             self.name.setText(name_of(other.row))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
-        """Tell that the view got the focus."""
+        """Tell that the view got the focus; show its own picture where it loses it."""
         if event.type() is QEvent.Type.FocusIn:
             self.focused.emit()
+        elif event.type() is QEvent.Type.FocusOut:
+            self.show_picture_of(self)
         return super().eventFilter(watched, event)
 
     def _show(self, loaded: LoadedPicture) -> None:
@@ -150,6 +152,7 @@ class Comparison(QWidget):
         column.addLayout(self._bar)
         column.addLayout(self._grid, 1)
         self.back.clicked.connect(self.closed)
+        HeldKey(self, ActionName.HOLD_NEXT, lambda held: self._swap(swaps=held))
         self.swap.pressed.connect(lambda: self._swap(swaps=True))
         self.swap.released.connect(lambda: self._swap(swaps=False))
 
@@ -168,7 +171,6 @@ class Comparison(QWidget):
             self.panes.append(pane)
             self._grid.addWidget(pane, number // columns, number % columns)
             pane.focused.connect(self._on_focus(number))
-            HeldKey(pane.view, ActionName.HOLD_NEXT, lambda held: self._swap(swaps=held))
             pane.read.connect(self._show_differences)
             pane.view.view_changed.connect(self._follow(pane))
         self._zoom = ZoomBar(self.panes[0].view, self._theme, self._actions)
