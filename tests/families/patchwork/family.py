@@ -70,7 +70,7 @@ KEYS = KeyLayout(
 class NoPreviews:
     """A `PreviewModel` without a tiny autoencoder."""
 
-    def tiny_decoder(self, folders: Iterable[Path], read: ReadIndex, most_cells: int) -> None:
+    def tiny_decoder(self, files: Iterable[Path], read: ReadIndex, most_cells: int) -> None:
         """There is none."""
 
 
