@@ -84,6 +84,10 @@ class ChoicePopup(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
         """Move by the arrows from the search, too; search by typing in the list; choose."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            # The page behind has keys with Alt, which close an open list instead.
+            event.setAccepted(_closes(event))
+            return event.isAccepted()
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._takes(event, from_search=watched is self.search)
         if watched is self.list.viewport() and isinstance(event, QMouseEvent):
@@ -104,8 +108,7 @@ class ChoicePopup(QFrame):
 
     def _takes(self, event: QKeyEvent, *, from_search: bool) -> bool:
         key = Qt.Key(event.key())
-        closes = key in _CLOSING or bool(event.modifiers() & _ALT)
-        if closes and not is_further_sign(event):
+        if _closes(event):
             self.close()
         elif key in _CHOOSING:
             self._choose(self.list.currentIndex())
@@ -230,3 +233,9 @@ class ChoicePopup(QFrame):
     def _height_of(self, row: int) -> int:
         size: QSize = self.list.sizeHintForIndex(self.rows.index(row, 0))
         return size.height()
+
+
+def _closes(event: QKeyEvent) -> bool:
+    """Return True for a key that closes an open list, and types no sign."""
+    is_key = Qt.Key(event.key()) in _CLOSING or bool(event.modifiers() & _ALT)
+    return is_key and not is_further_sign(event)
