@@ -66,6 +66,12 @@ def _ids(connection: sqlite3.Connection, statement: Condition) -> set[int]:
 
 
 def _integers(connection: sqlite3.Connection, statement: Condition) -> list[list[int]]:
-    """Return the lists of a statement that gives one row of JSON arrays."""
+    """Return the lists of a statement that gives one row of JSON arrays.
+
+    Raises IndexDamagedError for a number that is none, which a flipped byte of its row leaves.
+    """
     (row,) = connection.execute(statement.sql, statement.values)
-    return [_INTEGERS.decode(array) for array in row]
+    try:
+        return [_INTEGERS.decode(array) for array in row]
+    except msgspec.MsgspecError as error:
+        raise IndexDamagedError(str(error)) from error

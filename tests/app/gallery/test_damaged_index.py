@@ -18,6 +18,7 @@ from app.gallery.precedence import Precedence
 from app.gallery.query import GalleryQuery
 from app.gallery.rows import Results, Root
 from app.gallery.scanning import Scan
+from app.gallery.searching import Searcher
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, write
 
@@ -111,17 +112,30 @@ def test_a_name_that_flipped_is_mended(twelve: Opened) -> None:
     all_is_there(twelve)
 
 
-def test_a_path_that_became_nothing_is_damage(twelve: Opened) -> None:
-    """No error of SQLite's: a flipped byte of a row's header made it NULL."""
-    twelve.index.close()
+def lose(gallery: Opened, column: str) -> None:
+    """Close the gallery, and make a value of a picture NULL, as a flipped byte of its row does."""
+    gallery.index.close()
     for statement in (
         "UPDATE sqlite_schema SET sql = replace(replace(sql, 'NOT NULL', ''), 'STRICT', '')",
-        "UPDATE pictures SET name = NULL WHERE sort_name = '3.png'",
+        f"UPDATE pictures SET {column} = NULL WHERE sort_name = '3.png'",
     ):
-        with closing(sqlite3.connect(twelve.file)) as connection:
+        with closing(sqlite3.connect(gallery.file)) as connection:
             connection.execute("PRAGMA writable_schema = ON")
             connection.execute(statement)
             connection.commit()
+
+
+def test_a_time_that_became_nothing_is_damage(twelve: Opened) -> None:
+    """No error of SQLite's, which lists it as null."""
+    lose(twelve, "modified_ns")
+    with pytest.raises(IndexDamagedError, match="null"):
+        Searcher().search(twelve.file, GalleryQuery())
+    twelve.again()
+    all_is_there(twelve)
+
+
+def test_a_path_that_became_nothing_is_damage(twelve: Opened) -> None:
+    lose(twelve, "name")
     marks = MarkStore(twelve.state, lambda error: None)
     scan = Scan(twelve.file, marks, Precedence(), Event(), lambda step: None, thorough=True)
     with pytest.raises(IndexDamagedError, match="NoneType"):
