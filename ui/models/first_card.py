@@ -93,8 +93,8 @@ def first_model_seconds(session: Session, model: FirstModel) -> float | None:
     """
     predictions = model.steps * (1 + model.guided)
     for other in session.models.store.models:
-        is_full = Path(other.path) != session.checkpoints.starter
-        if is_full and model.family in other.families and other.kind is ModelKind.CHECKPOINT:
+        is_alike = model.family in other.families and other.kind is ModelKind.CHECKPOINT
+        if is_alike and Path(other.path) != session.checkpoints.starter:
             drawing = Drawing(model.side, model.side, model.steps, predictions)
             seconds = session.pace.seconds(other.path, (drawing,))
             if seconds is not None:

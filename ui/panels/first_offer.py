@@ -51,11 +51,11 @@ class FirstOffer(QWidget):
             self._disk.free_bytes_changed,
         ):
             signal.connect(self._show)
-        self._show()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Measure the room for models while one is offered."""
         super().showEvent(event)
+        self._show()
         self._disk.refresh()
 
     def _lay_out(self) -> None:
@@ -76,6 +76,9 @@ class FirstOffer(QWidget):
         column.addWidget(self.more)
 
     def _show(self, *_: object) -> None:
+        # It is told of each picture for as long as the window is there, and looks at all models.
+        if not self.isVisible():
+            return
         machine, model = self._session.devices.machine, None
         if machine is not None:
             room = machine.memory_total_bytes, self._disk.free_bytes
