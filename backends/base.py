@@ -20,6 +20,7 @@ from backends.elements import DType, Precision
 from backends.errors import BackendError as BackendError
 from backends.errors import RefitError as RefitError
 from backends.errors import RunCancelled as RunCancelled
+from backends.operator_set import IN_FLIGHT as IN_FLIGHT
 from backends.operator_set import AttentionKernels as AttentionKernels
 from backends.operator_set import OperatorSet as OperatorSet
 from backends.operator_set import Streaming as Streaming

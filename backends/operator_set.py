@@ -31,6 +31,11 @@ class AttentionKernels:
         return element in self.elements and narrowest <= head_width <= widest
 
 
+# The layers, or segments of layers, whose weights are on a device at once beside those that stay
+# there: one computes while the next is read.
+IN_FLIGHT = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Streaming:
     """A runtime's way to stream weights to its device in each run (`Graph.room_bytes`).

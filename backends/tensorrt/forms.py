@@ -13,7 +13,7 @@ from backends.forms import AttentionForm, GeluForm, GroupNormForm, UpsamplingFor
 _KERNELS = AttentionKernels(elements=(DType.F16, DType.BF16), head_widths=(16, 256))
 
 # An engine whose weights can be streamed holds all of them on the host, so only engines of large
-# networks are built so: those that would take half of the card's memory or more.
+# networks are built so: those that would take more than half of the card's memory.
 STREAMING = Streaming(least_share=0.5, copies_on_host=True)
 
 

@@ -1,10 +1,6 @@
 """The budget of an engine whose weights are streamed to the card."""
 
-from backends.base import Graph
-
-# The layers whose weights are on the card at once beside those that stay: one computes, the next is
-# read.
-_IN_FLIGHT = 2
+from backends.base import IN_FLIGHT, Graph
 
 
 def staying_bytes(graph: Graph) -> int | None:
@@ -16,4 +12,4 @@ def staying_bytes(graph: Graph) -> int | None:
     if graph.room_bytes is None:
         return None
     largest = max((ref.nbytes for ref in graph.weights.values()), default=0)
-    return max(0, graph.room_bytes - _IN_FLIGHT * largest)
+    return max(0, graph.room_bytes - IN_FLIGHT * largest)

@@ -7,8 +7,8 @@ torch.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# The segments whose weights are on the device at once: one computes, the next is read.
-IN_FLIGHT = 2
+from backends.base import IN_FLIGHT
+
 # Weights in a segment's memory begin at multiples of this, as those in memory of their own do.
 ALIGNMENT = 512
 

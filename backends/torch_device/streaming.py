@@ -18,7 +18,8 @@ from typing import Any
 
 import torch
 
-from backends.torch_device.segments import IN_FLIGHT, Segment, aligned
+from backends.base import IN_FLIGHT
+from backends.torch_device.segments import Segment, aligned
 
 # The kinds of devices that copy while they compute.
 _WITH_STREAMS = frozenset({"cuda", "xpu"})

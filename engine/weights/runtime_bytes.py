@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from backends.base import DType, MemoryInfo, OperatorSet
+from backends.base import IN_FLIGHT, DType, MemoryInfo, OperatorSet
 from engine.weights.packing import Field, PackedWeight, bound_bytes, packing_of
 from engine.weights.sources import WeightSource
 
@@ -73,7 +73,7 @@ def streamed_bytes(
     Those are what two of the largest layers need: one computes while the next is read.
     """
     every = [bound_bytes(weight, element, operators.blocks) for weight in sources]
-    return min(sum(every), 2 * max(every, default=0))
+    return min(sum(every), IN_FLIGHT * max(every, default=0))
 
 
 def can_stream(
