@@ -44,11 +44,9 @@ def decode(path: str, within: QSize, *, cover: bool = False) -> Decoded:
 
 def picture_size(path: str) -> QSize:
     """Return a picture's size in pixels, upright; an empty one if it cannot be read."""
-    if (gif := gif_size(path)) is not None:
-        return gif
     with _reader(path) as reader:
         if reader is None:
-            return QSize()
+            return gif_size(path) or QSize()
         return reader.size().transposed() if _is_turned(reader) else reader.size()
 
 
