@@ -10,7 +10,7 @@ from app.form.generation import EFFECTIVE_FIELDS, GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.queue.drawing import Drawing, drawings, second_drawing
 from app.queue.pace import Pace
-from app.queue.pace_figures import ParametersOf, usual_share
+from app.queue.pace_figures import ParametersOf, PictureCosts
 from engine.api.second_passes import SecondPass
 
 # The fields of the form that a picture's time follows from.
@@ -89,13 +89,10 @@ class PictureTime(QObject):
         parameters = self._parameters_of(form)
         if parameters is None:
             return None
-        total = 0.0
+        total, untimed = 0.0, PictureCosts({}, self._parameters_of)
         for drawing in passes:
             own = drawing.checkpoint or form
-            shares = (
-                each.part * usual_share(own, each, self._parameters_of) for each in drawing.beside
-            )
-            predictions = drawing.predictions * drawing.seen / drawing.area * (1 + sum(shares))
+            predictions = untimed.work(own, drawing) / drawing.area
             size = drawing.width, drawing.height
             weights = self._parameters_of(own) or parameters
             seconds = self.of(PictureKind(weights, *size, predictions))

@@ -138,7 +138,7 @@ class PictureCosts:
     def _beside(self, path: str, drawn: Sequence[Drawing], work: float) -> dict[str, float]:
         """Return what runs of networks beside a denoiser took in passes with so much work.
 
-        None where nothing credible is left for them: then the denoiser itself took another time.
+        Nothing where no credible rest is left for them: then the denoiser took another time.
         """
         left = work - sum(drawing.predictions * drawing.seen for drawing in drawn)
         every = [(drawing, each) for drawing in drawn for each in drawing.beside]
@@ -167,7 +167,12 @@ class PictureCosts:
         """Return what a run of a network takes, in predictions: as measured, else by weights."""
         figures = self.figures.get(checkpoint)
         measured = None if figures is None else figures.beside.get(each.network)
-        return usual_share(checkpoint, each, self.parameters_of) if measured is None else measured
+        if measured is not None:
+            return measured
+        if each.usual == 0 or each.network == REFERENCE:
+            return each.usual
+        own, others = self.parameters_of(each.network), self.parameters_of(checkpoint)
+        return each.usual if own is None or not others else own / others
 
     def _seeing(self, checkpoint: str, drawing: Drawing) -> float:
         """Return the work of seeing the pictures of image prompts, as `work` counts it.
@@ -178,14 +183,6 @@ class PictureCosts:
         known = frozenset[str]() if figures is None else figures.beside.keys()
         pictures = sum(each.pictures for each in drawing.beside if each.network not in known)
         return pictures * seeing_predictions(weights) * CELL**2 if weights else 0.0
-
-
-def usual_share(checkpoint: str, each: Beside, parameters_of: ParametersOf) -> float:
-    """Return what a run of a network takes by its weights, in predictions of a denoiser."""
-    if each.usual == 0 or each.network == REFERENCE:
-        return each.usual
-    own, others = parameters_of(each.network), parameters_of(checkpoint)
-    return each.usual if own is None or not others else own / others
 
 
 def _of(path: str, own: Sequence[str], passes: Sequence[Drawing]) -> list[Drawing]:
