@@ -1,5 +1,6 @@
 """Commands for the jobs of the queue: their order, copies, changes and removal; the pause."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -238,10 +239,19 @@ class QueueCommands(QObject):
         answer = self._checkpoints.answer(Path(request.checkpoint or ""))
         return answer if isinstance(answer, CheckpointInfo) else None
 
-    @cached_property
+    @property
     def under_way(self) -> Tally:
         """The jobs that are not over, which are counted from the first question on."""
-        return UnderWay(self._queue, self).tally
+        return self._counted.tally
+
+    @property
+    def states(self) -> Counter[JobState]:
+        """The number of jobs in each state, which are counted from the first question on."""
+        return self._counted.states
+
+    @cached_property
+    def _counted(self) -> UnderWay:
+        return UnderWay(self._queue, self)
 
     def total_seconds(self, tally: Tally) -> float | None:
         """Return the expected seconds for a picture of each job; None if a checkpoint is new.

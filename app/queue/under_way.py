@@ -1,12 +1,13 @@
-"""The jobs that are not over, counted by what their pictures' times depend on."""
+"""The jobs of the queue, counted by their states and by what their pictures' times depend on."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import msgspec
 from PySide6.QtCore import QObject
 
 from app.queue.job_queue import JobQueue
-from app.queue.jobs import Job, JobRequest
+from app.queue.jobs import Job, JobRequest, JobState
 from engine.api.upscaling import UpscaleRequest
 
 
@@ -53,16 +54,33 @@ class Tally:
 
 
 class UnderWay(QObject):
-    """Keeps the tally of a queue's jobs that are not over; a change costs what it is about."""
+    """Keeps the tally of a queue's jobs that are not over, and the numbers of all by `states`.
+
+    A change costs what it is about.
+    """
 
     def __init__(self, queue: JobQueue, parent: QObject) -> None:
         super().__init__(parent)
-        self.tally = Tally(job for job in queue.jobs if not job.state.is_over)
+        self.tally, self.states = Tally(), Counter[JobState]()
+        self._known: dict[str, JobState] = {}
+        for job in queue.jobs:
+            self._follow(job)
         queue.job_added.connect(self._follow)
         queue.job_changed.connect(self._follow)
-        queue.job_removed.connect(self.tally.remove)
+        queue.job_removed.connect(self._forget)
+
+    def _forget(self, job: str) -> None:
+        self.tally.remove(job)
+        state = self._known.pop(job, None)
+        if state is not None:
+            self.states[state] -= 1
 
     def _follow(self, job: Job) -> None:
+        before = self._known.get(job.id)
+        if before is not None:
+            self.states[before] -= 1
+        self._known[job.id] = job.state
+        self.states[job.state] += 1
         if job.state.is_over:
             self.tally.remove(job.id)
         else:

@@ -1,6 +1,7 @@
 """The jobs that are not over are counted by their times as they come, change and go."""
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -78,6 +79,24 @@ def test_the_tally_follows_the_queue(staged: Staged) -> None:
     staged.queue.cancel(second)
     staged.queue.clear(JobState.CANCELLED)
     staged.wait(lambda: counts(tally) == [(512, 4), (768, 3)])
+    staged.end()
+
+
+def test_the_numbers_of_jobs_by_their_states_follow_the_queue(staged: Staged) -> None:
+    submit(staged, 4, 512)
+    states = staged.session.jobs_in_queue.states
+
+    def follow() -> bool:
+        return +states == Counter(job.state for job in staged.queue.jobs)
+
+    staged.wait(follow)
+    submit(staged, 3, 768)
+    first, second, *_ = (job.id for job in staged.queue.jobs)
+    staged.session.jobs_in_queue.remove([first])
+    staged.queue.cancel(second)
+    staged.wait(lambda: follow() and states[JobState.CANCELLED] > 0)
+    staged.queue.clear(JobState.CANCELLED)
+    staged.wait(lambda: follow() and not states[JobState.CANCELLED])
     staged.end()
 
 

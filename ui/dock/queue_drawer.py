@@ -1,6 +1,5 @@
 """The queue as a drawer over the page: its jobs in order, and what can be done with them."""
 
-from collections import Counter
 from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal
@@ -166,7 +165,7 @@ class QueueDrawer(QFrame):
     def _refresh(self) -> None:
         if not self.isVisible():
             return
-        states = {job.state for job in self._session.queue.jobs}
+        states = {state for state, count in self._commands.states.items() if count}
         paused = self._session.queue.paused
         self.pause.setText(self.tr("Resume") if paused else self.tr("Pause"))
         self.cancel_all.setEnabled(not all(state.is_over for state in states))
@@ -192,7 +191,7 @@ class QueueDrawer(QFrame):
 
     def _over(self) -> str:
         """Return how many pictures are finished, failed and cancelled; empty without any."""
-        counts = Counter(job.state for job in self._session.queue.jobs)
+        counts = self._commands.states
         words = {
             JobState.DONE: self.tr("{n} finished"),
             JobState.FAILED: self.tr("{n} failed"),
