@@ -39,6 +39,10 @@ PART_FOLDERS = frozenset(
 # folders have programs.
 _MODELS = ("models", "Models")
 _EMBEDDINGS = "embeddings"
+# The modification time of a folder that cannot be reached.
+MISSING = -1
+# Times in folders, in nanoseconds, are taken as they are once so much has passed.
+_UNSETTLED_NS = 3_000_000_000
 # Where a drive has no extended attributes, macOS keeps those of a file beside it, in a file of its
 # name after this.
 _ATTRIBUTES_PREFIX = "._"
@@ -162,6 +166,22 @@ def _weights(
     for entry in entries:
         if has_suffix(entry.name, suffixes) and _is(entry.is_file):
             yield folder / entry.name
+
+
+def modified_of(folder: Path) -> int:
+    """Return a folder's modification time in ns; `MISSING` for one that cannot be reached."""
+    try:
+        return folder.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return MISSING
+
+
+def is_settled(modified_ns: int, now_ns: int) -> bool:
+    """Return False for a time so near that a folder may change again and keep it.
+
+    Its unit is coarse: 2 s on FAT.
+    """
+    return abs(now_ns - modified_ns) > _UNSETTLED_NS
 
 
 def _enter(folder: Path, entered: set[object]) -> int | None:

@@ -35,11 +35,10 @@ from app.gallery.writing import (
     write_picture,
 )
 from engine.file_paths import is_folder
+from engine.folders import is_settled
 
 # A piece of the scan ends after as many pictures, or as many seconds, whichever comes first.
 _PIECE, _PIECE_S = 200, 0.25
-# What changed so recently may still be changing: a time of change has a coarse unit.
-_UNSETTLED_NS = 3_000_000_000
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -187,7 +186,7 @@ class Scan:
         return listing.subfolders
 
     def _is_settled(self, modified_ns: int) -> bool:
-        settled = abs(time.time_ns() - modified_ns) > _UNSETTLED_NS
+        settled = is_settled(modified_ns, time.time_ns())
         self._unsettled = self._unsettled or not settled
         return settled
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.embeddings.file import PICTURE_SUFFIXES, WEIGHT_SUFFIXES, name_of
 from engine.embeddings.pictures import name_in_picture
 from engine.file_paths import is_folder
-from engine.folders import Folder, models_of_tool, walk
+from engine.folders import MISSING, Folder, is_settled, models_of_tool, modified_of, walk
 
 # The folders below a folder of models where tools keep embeddings: A1111 (beside its `models`) and
 # ComfyUI, SwarmUI, Easy Diffusion, InvokeAI.
@@ -16,14 +16,10 @@ FOLDER_NAMES = ("embeddings", "Embeddings", "Embedding", "embedding", "textual_i
 _MODEL_FOLDERS = frozenset({"models", "stable-diffusion", "checkpoints"})
 _PREVIEW = ".preview"
 _MOST_FILES = 20_000
-# A folder that changed so recently may change again and keep its time, whose unit is coarse: 2 s on
-# FAT.
-_UNSETTLED_NS = 3_000_000_000
-# So long its listing is true nevertheless: a text that is checked asks for each of its words.
+# So long the listing of a folder that has just changed is true nevertheless: a text that is checked
+# asks for each of its words.
 _UNSETTLED_LISTING_S = 1.0
 
-# The time of a missing folder.
-_MISSING = -1
 # The modification times of folders, in ns, by which a change shows.
 Times = tuple[tuple[Path, int], ...]
 
@@ -67,7 +63,7 @@ class Listing:
     @property
     def looked_through(self) -> tuple[Path, ...]:
         """The folders that are there, with all below them."""
-        return tuple(folder for folder, modified_ns in self.times if modified_ns != _MISSING)
+        return tuple(folder for folder, modified in self.times if modified != MISSING)
 
 
 def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path, ...]:
@@ -103,21 +99,14 @@ def list_folders(folders: Iterable[Path]) -> Listing:
             break
         times[folder.path] = folder.modified_ns
         files += _files_in(folder)
-    settled = all(abs(now_ns - modified_ns) > _UNSETTLED_NS for modified_ns in times.values())
+    settled = all(is_settled(modified, now_ns) for modified in times.values())
     until = None if settled else time.monotonic() + _UNSETTLED_LISTING_S
     return Listing(tuple(times.items()), tuple(files), until)
 
 
 def times_of(folders: Iterable[Path]) -> Times:
     """Return the folders with their modification times."""
-    return tuple((folder, _modified(folder)) for folder in folders)
-
-
-def _modified(folder: Path) -> int:
-    try:
-        return folder.stat().st_mtime_ns
-    except OSError:
-        return _MISSING
+    return tuple((folder, modified_of(folder)) for folder in folders)
 
 
 def _files_in(folder: Folder) -> Iterator[EmbeddingFile]:

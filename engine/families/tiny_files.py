@@ -8,15 +8,12 @@ from itertools import chain, islice
 from pathlib import Path
 
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
-from engine.folders import ADAPTER_FOLDERS, weights_below
+from engine.folders import ADAPTER_FOLDERS, is_settled, modified_of, weights_below
 
 _SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, ".pth", ".pt"})
 _MOST_FILES = 5000
 # A part of the names of all tiny autoencoders' files, folders or repositories.
 TINY_NAME = re.compile(r"taesd|taef[12]", re.IGNORECASE)
-# A folder that changed so recently may change again and keep its time, whose unit is coarse: 2 s on
-# FAT.
-_UNSETTLED_NS = 3_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ class _Listing:
     def is_current(self, roots: tuple[Path, ...]) -> bool:
         """Tell whether the folders are these, and none has gained, lost or renamed a file."""
         return roots == self.roots and all(
-            _modified(folder) == time for folder, time in self.times.items()
+            modified_of(folder) == time for folder, time in self.times.items()
         )
 
 
@@ -45,8 +42,8 @@ class TinyFiles:
         roots, latest = tuple(folders), self._latest
         if latest is None or not latest.is_current(roots):
             latest, now_ns = _listed(roots), time.time_ns()
-            ages = (abs(now_ns - modified_ns) for modified_ns in latest.times.values())
-            self._latest = latest if all(age > _UNSETTLED_NS for age in ages) else None
+            settled = all(is_settled(modified_ns, now_ns) for modified_ns in latest.times.values())
+            self._latest = latest if settled else None
         yield from latest.files
 
     def forget(self) -> None:
@@ -62,10 +59,3 @@ def _listed(roots: tuple[Path, ...]) -> _Listing:
     )
     files = islice((path for path in every if TINY_NAME.search(str(path))), _MOST_FILES)
     return _Listing(roots, files=tuple(files), times=times)
-
-
-def _modified(folder: Path) -> int | None:
-    try:
-        return folder.stat().st_mtime_ns
-    except (OSError, ValueError):
-        return None
