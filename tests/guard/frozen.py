@@ -132,13 +132,25 @@ class Tolerance:
 # Euler, Euler a and DPM++ SDE: at most one level, in at most 0.1 % of pixels. A sampler's constant
 # that is off by 1 % shows in 4 % or more, but one of the VAE's that is off by 0.04 % does not.
 ELSEWHERE = Tolerance(levels=1, share=0.01)
+# DPM adaptive takes the length of a step from the difference of two predictions that are nearly the
+# same, so the last bit of the network's output moves every later step. Measured with outputs whose
+# last bits are random: at most one level, in at most 2 % of pixels, and 1.6 % on AVX2. What goes
+# wrong shows by as much more: a constant that is off by 1 % in 35 % of pixels or more, one that is
+# off by 0.1 % in 30 %.
+ELSEWHERE_OF_SAMPLERS = {"dpm_adaptive": Tolerance(levels=1, share=0.05)}
 
 
 def differences(made: Made, frozen: Frozen) -> list[str]:
     """Sentences; none where picture and record are as they were."""
     if made.name not in frozen.digests:
         return ["it is not frozen"]
-    return [*_changed_settings(made.settings, frozen.records[made.name]), *_pixels(made, frozen)]
+    record = frozen.records[made.name]
+    return [*_changed_settings(made.settings, record), *_pixels(made, frozen, allowed_of(record))]
+
+
+def allowed_of(record: Settings) -> Tolerance:
+    """Return the distance that a picture of these settings may have on another processor."""
+    return ELSEWHERE_OF_SAMPLERS.get(record["request.sampler"], ELSEWHERE)
 
 
 def _changed_settings(now: Settings, before: Settings) -> list[str]:
@@ -150,7 +162,7 @@ def _changed_settings(now: Settings, before: Settings) -> list[str]:
     ]
 
 
-def _pixels(made: Made, frozen: Frozen) -> list[str]:
+def _pixels(made: Made, frozen: Frozen, allowed: Tolerance) -> list[str]:
     if made.digest == frozen.digests[made.name]:
         return []
     now, before = kept(made.pixels), frozen.kept[made.name]
@@ -158,7 +170,6 @@ def _pixels(made: Made, frozen: Frozen) -> list[str]:
         return [f"its size is {now.shape} and was {before.shape}, at every second pixel"]
     apart = np.abs(now.astype(int) - before)
     differing = apart.max(axis=2) > 0
-    allowed = ELSEWHERE
     within = apart.max() <= allowed.levels and differing.mean() <= allowed.share
     if within and not frozen.is_of_this_machine:
         return []
