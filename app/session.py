@@ -180,6 +180,7 @@ class Session(QObject):
 
     def _add_form_state(self) -> None:
         form, checkpoints = self.generation, self.checkpoints
+        form.features_of_file = checkpoints.features
         self.prompts = PromptStates(self.client, form, checkpoints, self)
         self.obstacle = ObstacleState(form, checkpoints, self.background, self)
         self.lora_list = LoraList(form, self.loras, checkpoints, self)

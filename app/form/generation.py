@@ -1,5 +1,6 @@
 """The form's values, and the suggestions that fill the choices left open."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,8 @@ class GenerationState(FormFields):
         super().__init__(parent)
         # By the field of a kind of layer: the files by what layers state, None for useless ones.
         self.layer_files: dict[str, dict[str, str | None]] = {}
+        # Returns the abilities of another checkpoint, by its path: those of most while unknown.
+        self.features_of_file: Callable[[str], Features] = lambda _path: Features()
         self.checkpoint = checkpoint
         self.changed.connect(self._on_changed)
 
@@ -185,6 +188,12 @@ class GenerationState(FormFields):
         if given is None or known.is_guess:
             return known.side if given is None else given
         return whole_side(given, known.features.size_multiple)
+
+    def features_of(self, checkpoint: str | None) -> Features:
+        """Return the abilities of a pass's own checkpoint; None: those of the first pass's."""
+        if checkpoint is None:
+            return self.suggestions.features
+        return self.features_of_file(checkpoint)
 
     @property
     def sees_negative(self) -> bool:

@@ -32,21 +32,17 @@ def lacks_passes(form: "GenerationState") -> bool:
 def used_passes(form: "GenerationState") -> Passes:
     """Return the second passes of the form, or none where they are left out.
 
-    A sampler or schedule that does not work with the checkpoint is the first pass's.
+    A sampler or schedule that a pass's checkpoint lacks is left out: the first pass's is taken.
     """
     if paints_a_part(form) or lacks_passes(form):
         return ()
-    features = form.suggestions.features
-    return tuple(fitting_pass(second, features) for second in form.second_passes)
+    return tuple(
+        fitting_pass(second, form.features_of(second.checkpoint)) for second in form.second_passes
+    )
 
 
 def fitting_pass(second: SecondPass, features: Features) -> SecondPass:
-    """Return a pass without a sampler or schedule that its model lacks.
-
-    `features` are the first pass's; of a model of the pass's own all is left to the engine.
-    """
-    if second.checkpoint is not None:
-        return second
+    """Return a pass without a sampler or schedule that is not in its model's `features`."""
     return msgspec.structs.replace(
         second,
         sampler=offered(second.sampler, features.samplers),

@@ -1,5 +1,7 @@
 """Files of control networks and IP-Adapters for tests, as the engine describes them."""
 
+from pathlib import Path
+
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.features import Features, OptionalSetting
@@ -8,8 +10,13 @@ from engine.api.model_files import ModelInfo, ModelKind
 EVERY_OPTION = Features(options=tuple(OptionalSetting))
 
 
-def say_family(session: Session, family: str, features: Features = EVERY_OPTION) -> None:
-    """Have the engine say that the chosen checkpoint is of a family, and what it can do."""
+def say_family(
+    session: Session,
+    family: str,
+    features: Features = EVERY_OPTION,
+    checkpoint: Path | None = None,
+) -> None:
+    """Have the engine say that a checkpoint is of a family, and what it can do: the chosen one."""
     info = CheckpointInfo(
         path="/a",
         family=family,
@@ -23,7 +30,7 @@ def say_family(session: Session, family: str, features: Features = EVERY_OPTION)
         digest="",
         features=features,
     )
-    store, path = session.checkpoints, session.generation.checkpoint
+    store, path = session.checkpoints, checkpoint or session.generation.checkpoint
     # An answer that is on its way, of an engine that knows no checkpoint, comes too late.
     store._latest.pop(path, None)  # pyright: ignore[reportPrivateUsage]
     store._keep(path, info)  # pyright: ignore[reportPrivateUsage]

@@ -18,7 +18,7 @@ from engine.api.model_files import ModelKind
 from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, Resampling, SecondPass
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
-from tests.app.layers import EVERY_OPTION, listed
+from tests.app.layers import EVERY_OPTION, listed, say_family
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_layer_panel import pick
@@ -358,13 +358,24 @@ def test_a_pass_has_a_method_that_works_with_the_model(desk: Desk) -> None:
     assert passes(desk) == (SecondPass(schedule=ScheduleName.KARRAS), form.second_passes[1])
 
 
+def test_a_pass_has_a_method_that_works_with_a_model_of_its_own(desk: Desk) -> None:
+    form = desk.session.generation
+    given = SecondPass(
+        sampler=SamplerName.UNIPC, schedule=ScheduleName.KARRAS, checkpoint="/models/other.ckpt"
+    )
+    form.second_passes = (given,)
+    # The engine has not read it.
+    assert passes(desk) == (given,)
+    features = msgspec.structs.replace(EVERY_OPTION, schedules=(ScheduleName.NORMAL,))
+    say_family(desk.session, "sdxl", features, Path("/models/other.ckpt"))
+    assert passes(desk) == (msgspec.structs.replace(given, schedule=None),)
+
+
 def methods(box: ChoiceBox) -> list[str]:
     return [box.itemText(at) for at in range(1, box.count())]
 
 
-def test_only_methods_that_work_with_the_model_are_offered(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_methods_that_work_with_the_model_are_offered(desk: Desk) -> None:
     form = desk.session.generation
     euler, karras = SamplerName.EULER, ScheduleName.KARRAS
     few = msgspec.structs.replace(EVERY_OPTION, samplers=(euler,), schedules=(karras,))
@@ -383,10 +394,9 @@ def test_only_methods_that_work_with_the_model_are_offered(
     def of_another(path: str) -> Features:
         return msgspec.structs.replace(few, samplers=(SamplerName.HEUN,), schedules=None)
 
-    monkeypatch.setattr(desk.session.checkpoints, "features", of_another)
+    form.features_of_file = of_another
     change(desk, checkpoint="/models/other.safetensors")
-    # One that is sent is shown.
-    assert methods(folded.sampler.box) == [*map(method_name, (euler, SamplerName.HEUN))]
+    assert methods(folded.sampler.box) == [method_name(SamplerName.HEUN)]
     assert len(methods(folded.schedule.box)) == len(ScheduleName)
 
 

@@ -12,7 +12,6 @@ from app.form.used_passes import fitting_pass
 from app.notices.wording import worded
 from app.paths import nearest_folder
 from app.session import Session
-from engine.api.features import Features
 from engine.api.fields import bounds_of
 from engine.api.model_files import ModelKind
 from engine.api.second_passes import SecondPass, needs_file
@@ -111,14 +110,8 @@ class SecondPassCard(ListedCard):
 
     def _sent(self) -> SecondPass:
         """Return the pass as it is made, without a method that its model lacks."""
-        return fitting_pass(self._shown, self._session.generation.suggestions.features)
-
-    def _features(self, checkpoint: str | None) -> Features:
-        """Return the abilities of a pass's own checkpoint; None for those of the first pass's."""
-        session = self._session
-        if checkpoint is None:
-            return session.generation.suggestions.features
-        return session.checkpoints.features(checkpoint)
+        features = self._session.generation.features_of(self._shown.checkpoint)
+        return fitting_pass(self._shown, features)
 
     def _make_more(self) -> SecondPassMore:
         more = SecondPassMore(self._session, self._theme, self._change)
@@ -179,7 +172,8 @@ class SecondPassCard(ListedCard):
             place = self._place(stated, shown.checkpoint_digest, ModelKind.CHECKPOINT)
         if self.more.present is not None:
             file = place or stated
-            self.more.present.show_pass(self._sent(), file, self._features(file))
+            features = self._session.generation.features_of(file)
+            self.more.present.show_pass(self._sent(), file, features)
         is_lost = stated is not None and place is None
         self._tell(self.lost_model, lost_model_words(str(stated)) if is_lost else "")
 
