@@ -1,11 +1,13 @@
 """Commands for the second passes of the form."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.commands.state import AppState
+from app.form.layer_kinds import is_whole_path
 from app.form.stated_digests import without_old_digests
 from engine.api.model_files import ModelInfo
 from engine.api.second_passes import MAX_SECOND_PASSES, SecondPass
@@ -20,11 +22,22 @@ class SecondPassCommands(QObject):
     def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
         self._form, self._changes = state.form, state.changes
+        self._checkpoints = state.checkpoints
+        self._asked = set[str]()
+        state.form.second_passes_changed.connect(self._on_passes)
 
     @property
     def has_room(self) -> bool:
         """True if there can be one more."""
         return len(self._form.second_passes) < MAX_SECOND_PASSES
+
+    def _on_passes(self, passes: Sequence[SecondPass]) -> None:
+        """Have the engine inspect models of passes' own once, by which their methods are known."""
+        for path in {each.checkpoint for each in passes if each.checkpoint is not None}:
+            is_known = Path(path) == self._form.checkpoint or self._checkpoints.answer(Path(path))
+            if not is_known and path not in self._asked and is_whole_path(path):
+                self._asked.add(path)
+                self._checkpoints.look(Path(path), will_be_used=False)
 
     def add(self) -> None:
         """Add a pass of twice the size."""

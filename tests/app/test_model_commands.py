@@ -191,3 +191,23 @@ def test_a_note_is_kept(staged: Staged, tmp_path: Path) -> None:
     entry = model(tmp_path / "mix", ModelKind.CHECKPOINT)
     staged.session.model.note(entry, "likes fog")
     staged.wait(lambda: staged.session.model.note_of(entry) == "likes fog")
+
+
+def test_a_model_of_a_second_pass_is_inspected_once(
+    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its abilities the form knows which methods a pass can have."""
+    session, form, asked = staged.session, staged.session.generation, list[Path]()
+
+    def look(path: Path, *, will_be_used: bool) -> None:
+        assert not will_be_used, "it would be hashed"
+        asked.append(path)
+
+    monkeypatch.setattr(session.checkpoints, "look", look)
+    other = tmp_path / "other.safetensors"
+    for strength in (0.3, 0.5):
+        form.second_passes = tuple(
+            SecondPass(checkpoint=name, strength=strength)
+            for name in (str(other), "a name alone", str(form.checkpoint), None)
+        )
+    assert asked == [other]
