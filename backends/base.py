@@ -127,6 +127,7 @@ class Graph:
 
     `model` is a serialised ONNX ModelProto in which each weight is an initializer with external
     data whose location is the weight's own name; `weights` maps that name to the real place.
+    `weight_sizes` has the bytes of each as it is bound, which are known before it is.
     `changed` names the weights that differ from those that the artifact carries (`refits`).
     `is_foreign`: its nodes are those of a file that somebody else wrote, so its values may have any
     size; a backend that can bounds the memory of its runs. `one_size`: many runs of one size follow
@@ -151,6 +152,12 @@ class Graph:
     in_place: frozenset[str] = frozenset()
     room_bytes: int | None = None
     least_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    weight_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def weight_bytes(self) -> int:
+        """The bytes of all weights."""
+        return sum(self.weight_sizes.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,11 +146,12 @@ class TensorRtBackend(Backend):
     ) -> Any:
         card = _card(device)
         package = _serving(card)
-        weights = sum(ref.nbytes for ref in graph.weights.values())
         options = BuildOptions(
             # TensorRT-RTX leaves Turing out unless it is named.
             capabilities=("SM75",) if package == _RTX else (),
-            weight_streaming=forms.STREAMING.serves(weights, cards.memory_of(device).total),
+            weight_streaming=forms.STREAMING.serves(
+                graph.weight_bytes, cards.memory_of(device).total
+            ),
             # The available kernels depend on the card.
             decomposable_attention=True,
             refittable=self._refits,

@@ -171,7 +171,7 @@ def provider_options(
 ) -> dict[str, str]:
     """Return the provider's options for a graph, the sizes of `profile` and a card's memory."""
     ranges = input_ranges(graph.inputs, profile)
-    weights = sum(ref.nbytes for ref in graph.weights.values())
+    weights = graph.weight_bytes
     options = {
         MINIMUM: profile_text(ranges, "minimum"),
         OPTIMUM: profile_text(ranges, "optimum"),

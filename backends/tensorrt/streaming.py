@@ -11,5 +11,5 @@ def staying_bytes(graph: Graph) -> int | None:
     """
     if graph.room_bytes is None:
         return None
-    largest = max((ref.nbytes for ref in graph.weights.values()), default=0)
+    largest = max(graph.weight_sizes.values(), default=0)
     return max(0, graph.room_bytes - IN_FLIGHT * largest)

@@ -72,7 +72,7 @@ class CompiledNetwork:
 
     `source` is the graph that artifacts are made of: `graph`, with the weights that `graph.changed`
     replaces at each load. `weights` is the digest of its weights if artifacts carry them, else
-    None; `weight_bytes` is their size. `bind_files` binds them mostly as references to files, for a
+    None. `bind_files` binds them mostly as references to files, for a
     child process.
     """
 
@@ -84,7 +84,6 @@ class CompiledNetwork:
     dimensions: Dimensions
     checkpoint: str
     weights: str | None
-    weight_bytes: int
     bind_files: Callable[[], Mapping[str, WeightRef]]
     store: ArtifactStore
 
@@ -132,7 +131,7 @@ class CompiledNetwork:
     def _wanted(self, dimensions: Dimensions) -> Wanted:
         fits_all = self.compilation.shapes is ShapeSupport.DYNAMIC
         runtime = self.backend.fingerprint(self.device)
-        carried = self.weight_bytes if self.compilation.carries_weights else 0
+        carried = self.graph.weight_bytes if self.compilation.carries_weights else 0
         profile = profile_for(dimensions, self.compilation.shapes)
         return Wanted(
             key=artifact_key(self.graph, self.device, runtime, self.compilation, self.weights),

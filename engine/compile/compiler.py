@@ -103,8 +103,8 @@ class Compiler:
 
     def bound_bytes(self, weights: WeightSet, precision: Precision) -> int:
         """Return the bytes of `weights` as they are given to the runtime."""
-        element, form = precision.dtype, self._operators_for(weights, precision).blocks
-        return sum(bound_bytes(weight, element, form) for weight in weights.base.values())
+        form = self._operators_for(weights, precision).blocks
+        return weights.base.bound_bytes(precision.dtype, form)
 
     def in_place_bytes(self, weights: WeightSet, precision: Precision) -> int | None:
         """Return the bytes that the runtime holds of `weights` that it reads where they are.
@@ -199,7 +199,7 @@ class Compiler:
             return 0
         element = self._element(weights.base.stored_type, precision)
         form = self._operators_for(weights, precision).blocks
-        return sum(bound_bytes(weight, element, form) for weight in weights.base.values())
+        return weights.base.bound_bytes(element, form)
 
     def patched_bytes(
         self,
@@ -215,7 +215,8 @@ class Compiler:
     def _streams(self, weights: WeightSet, precision: Precision) -> bool:
         """Return True if `weights`, those of a network, can be streamed to the device."""
         operators = self._operators_for(weights, precision)
-        return can_stream(weights.values(), precision.dtype, operators, self.memory)
+        every = weights.bound_bytes(precision.dtype, operators.blocks)
+        return can_stream(every, operators, self.memory)
 
     def _element(self, stored: DType, precision: Precision) -> DType:
         return element_type(stored, self._operators, precision)

@@ -146,7 +146,7 @@ class PreparedNetwork:
             return None
         weights, operators = self.network.weights, self._operators
         element, memory = self.precision.dtype, partial(self._backend.memory, self._device)
-        if not can_stream(weights.values(), element, operators, memory):
+        if not can_stream(self.graph.weight_bytes, operators, memory):
             return None
         streamed = streamed_weights(weights, operators.streaming)
         return streamed_bytes(streamed, element, operators) + room_bytes
@@ -264,7 +264,6 @@ class PreparedNetwork:
             dimensions=self.network.dimensions,
             checkpoint=self.network.checkpoint,
             weights=carrying.network.weights.digest() if carried else None,
-            weight_bytes=binding.nbytes,
             bind_files=lambda: bind(carrying, WeightPlacement.WORKING_COPY),
             store=self._artifacts,
         )

@@ -19,7 +19,7 @@ from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, bind
 from engine.weights.merged_copies import MergedCopies
 from engine.weights.nan_check import not_a_number
-from engine.weights.packing import PackedWeight, bound_bytes, packing_of
+from engine.weights.packing import PackedWeight, packing_of
 from engine.weights.sources import FileWeight, WeightSource
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -55,11 +55,6 @@ class WeightBinding:
     copies: WorkingCopies
     merged: MergedCopies | None = None
     form: BlockForm | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the bound weights."""
-        return sum(bound_bytes(source, self.element) for source in self.used.values())
 
     @property
     def copy_key(self) -> str:

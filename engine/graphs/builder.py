@@ -20,7 +20,7 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.weights.derived import Derive, DerivedWeight
-from engine.weights.packing import Field, PackedWeight, Packing, bound_type
+from engine.weights.packing import Field, PackedWeight, Packing, bound_bytes, bound_type
 from engine.weights.side_branches import SideBranches
 from engine.weights.sources import WeightSource, as_source
 from engine.weights.stored import PackableWeight
@@ -287,6 +287,7 @@ class NodeWriter:
             precision=self.precision,
             is_foreign=self.is_foreign,
             one_size=self.one_size,
+            weight_sizes={n: bound_bytes(source, self.element) for n, source in self.used.items()},
         )
 
     def _external_tensor(self, name: str) -> TensorProto:

@@ -76,12 +76,7 @@ def streamed_bytes(
     return min(sum(every), IN_FLIGHT * max(every, default=0))
 
 
-def can_stream(
-    sources: Collection[WeightSource],
-    element: DType,
-    operators: OperatorSet,
-    memory: Callable[[], MemoryInfo],
-) -> bool:
+def can_stream(weight_bytes: int, operators: OperatorSet, memory: Callable[[], MemoryInfo]) -> bool:
     """Return True if a network's weights can be streamed to a device with this `memory`.
 
     That is only asked where it matters.
@@ -89,8 +84,7 @@ def can_stream(
     streaming = operators.streaming
     if streaming is None or not streaming.least_share:
         return streaming is not None
-    every = sum(bound_bytes(weight, element, operators.blocks) for weight in sources)
-    return streaming.serves(every, memory().total)
+    return streaming.serves(weight_bytes, memory().total)
 
 
 def in_place_names(

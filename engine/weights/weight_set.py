@@ -8,8 +8,10 @@ from pathlib import Path
 import msgspec
 
 from backends.base import DType, FileSlice
+from backends.forms import BlockForm
 from engine.checkpoints.index import Stamp, combined_digest
 from engine.weights.lost_files import lost_files_named
+from engine.weights.packing import bound_bytes
 from engine.weights.patched import Patch, PatchedWeight, fits
 from engine.weights.rounding import Role
 from engine.weights.sources import Description, WeightSource, as_sources, stored_type
@@ -33,6 +35,7 @@ class WeightSet(Mapping[str, WeightSource]):
         self.content, self.role = content, role
         self._sources = as_sources(weights)
         self._base = base
+        self._bound: dict[tuple[DType, BlockForm | None], int] = {}
 
     @property
     def base(self) -> "WeightSet":
@@ -43,6 +46,14 @@ class WeightSet(Mapping[str, WeightSource]):
     def elements(self) -> int:
         """The number of elements of all weights."""
         return sum(source.elements for source in self._sources.values())
+
+    def bound_bytes(self, element: DType, form: BlockForm | None) -> int:
+        """Return the bytes of all weights as they are bound in a graph of `element` type."""
+        key = element, form
+        if key not in self._bound:
+            sources = self._sources.values()
+            self._bound[key] = sum(bound_bytes(source, element, form) for source in sources)
+        return self._bound[key]
 
     @cached_property
     def stored_type(self) -> DType:

@@ -38,6 +38,12 @@ def test_a_packed_copy_is_made_once_found_again_and_as_large_as_was_said(tmp_pat
     assert not compiler.has_copy(weights, Precision.F32)
     said = compiler.converted_bytes(weights, Precision.F32)
     network = checkpoint.architecture.denoiser.network(64, 64)
+    emitted = compiler.prepared(network, Precision.F32)
+    bound = emitted._binding(emitted.used).bind(  # pyright: ignore[reportPrivateUsage]
+        WeightPlacement.MEMORY, lambda _done, _total: None
+    )
+    sizes = emitted.graph.weight_sizes
+    assert sizes == {name: ref.nbytes for name, ref in bound.items()}, "known before it is bound"
     reports: list[int] = []
     for _ in range(2):
         reports.clear()

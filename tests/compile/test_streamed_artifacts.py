@@ -9,6 +9,7 @@ from backends.base import (
     Artifact,
     Cancellation,
     Device,
+    DType,
     Graph,
     MemoryInfo,
     OperatorSet,
@@ -17,8 +18,11 @@ from backends.base import (
     Session,
     Streaming,
 )
+from backends.forms import BlockForm
 from engine.cancel import CancelToken
 from engine.memory.placement import WeightPlacement
+from engine.weights import packing, weight_set
+from engine.weights.sources import WeightSource
 from tests.compile.carrying import CarryingBackend
 from tests.compile.test_refit import Bench
 
@@ -82,3 +86,21 @@ def test_no_room_is_told_where_the_plan_holds_all_weights(bench: Bench) -> None:
 def test_no_room_is_told_for_a_network_that_is_held_whole(bench: Bench) -> None:
     every = sum(weight.elements * 4 for weight in bench.network.weights.values())
     assert rooms(bench, Card(2 * every), WeightPlacement.STREAMED) == [None, None]
+
+
+def test_a_plan_adds_up_the_weights_of_a_network_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights, added = bench.network.weights, list[WeightSource]()
+
+    def noted(source: WeightSource, element: DType, form: BlockForm | None) -> int:
+        added.append(source)
+        return packing.bound_bytes(source, element, form)
+
+    monkeypatch.setattr(weight_set, "bound_bytes", noted)
+    every = sum(weight.elements * 4 for weight in weights.values())
+    compiler = bench.compiler(Card(every))
+    assert compiler.in_place_bytes(weights, Precision.F32)
+    assert compiler.copied_bytes(weights, Precision.F32) == every
+    assert compiler.bound_bytes(weights, Precision.F32) == every
+    assert len(added) == len(weights)

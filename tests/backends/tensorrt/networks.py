@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 from backends.base import DimensionRange, ShapeProfile
+from engine.compile.compiled import BoundLater
 from engine.graphs.clip_text import Activation, ClipTextConfig, clip_text
 from engine.graphs.unet import UNetBlock, UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
@@ -48,3 +50,11 @@ PROFILE = ShapeProfile(
         "tokens": DimensionRange(77, 77, 231),
     }
 )
+
+
+def _bind() -> NoReturn:
+    raise AssertionError("weights are bound")
+
+
+# The weights of a graph that nobody may ask for.
+UNBOUND = BoundLater(_bind)

@@ -40,7 +40,7 @@ from backends.onnx_runtime.provider import CPU, Provider
 from backends.tensorrt.plugin import compile_graph, compiled_session, require_compatible
 from engine.cancel import CancelToken
 from tests.backends.samples import NeverCancelled
-from tests.backends.tensorrt.networks import NETWORKS, PROFILE
+from tests.backends.tensorrt.networks import NETWORKS, PROFILE, UNBOUND
 from tests.graphs.networks import PLAIN, graph_in_memory, random_weights
 
 PLUGIN = "onnxruntime_ep_nv_tensorrt_rtx"
@@ -74,6 +74,15 @@ def test_launches_are_recorded_for_fixed_sizes(unet: Graph) -> None:
     fixed = {name: DimensionRange(size, size, size) for name, size in sizes.items()}
     assert provider_options(unet, ShapeProfile(fixed), LARGE, None)[CUDA_GRAPH] == "1"
     assert provider_options(unet, PROFILE, LARGE, None)[CUDA_GRAPH] == "0"
+
+
+def test_the_options_bind_no_weights(unet: Graph) -> None:
+    """A load would convert gigabytes that its engine has already."""
+    weights = unet.weight_bytes
+    small = MemoryInfo(weights, weights, integrated=False)
+    unbound = replace(unet, weights=UNBOUND, room_bytes=weights)
+    budget = str(weights - 2 * max(unet.weight_sizes.values()))
+    assert provider_options(unbound, PROFILE, small, None)[WEIGHT_STREAMING] == budget
 
 
 def test_weights_stream_if_they_need_half_of_the_card(unet: Graph) -> None:

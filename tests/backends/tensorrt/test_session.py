@@ -1,16 +1,16 @@
 """Sessions of the native API, over a TensorRT and a driver that only take calls."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
-from backends.base import BackendError, DType, FileSlice, Graph, Precision
+from backends.base import BackendError, Graph, Precision
 from backends.tensorrt import driver
 from backends.tensorrt.driver import FUNCTIONS, CudaStream
 from backends.tensorrt.session import TensorRtSession
+from tests.backends.tensorrt.networks import UNBOUND
 
 # CUDA_ERROR_ILLEGAL_ADDRESS: "the process must be terminated and relaunched" to use CUDA again.
 _ILLEGAL_ADDRESS = 700
@@ -45,8 +45,10 @@ def test_an_engine_keeps_the_weights_that_the_plan_has_room_for(
     engine.streamable_weights_size = 1000
     engine.get_weight_streaming_automatic_budget.return_value = 300
     monkeypatch.setattr(driver, "_load", lambda: Driver().library)
-    weights = {"a": FileSlice(Path("absent"), 0, DType.F16, (200,))}
-    graph = Graph("denoiser", b"", weights, (), (), Precision.F16, room_bytes=room_bytes)
+    sizes = {"a": 400, "b": 100}
+    graph = Graph(
+        "denoiser", b"", UNBOUND, (), (), Precision.F16, room_bytes=room_bytes, weight_sizes=sizes
+    )
     TensorRtSession(trt, b"", graph, CudaStream("0000:01:00.0"))
     assert engine.weight_streaming_budget_v2 == staying
 
