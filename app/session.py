@@ -26,6 +26,7 @@ from app.commands.presets import PresetCommands
 from app.commands.prompts import PromptCommands
 from app.commands.queue import QueueCommands
 from app.commands.references import ReferenceCommands
+from app.commands.retries import save_what_is_held
 from app.commands.second_passes import SecondPassCommands
 from app.commands.state import AppState
 from app.commands.updates import UpdateCommands
@@ -375,6 +376,7 @@ class Session(QObject):
         self.models.getting.close()
         self.process.stop()
         self.process.wait_until_stopped()
+        save_what_is_held(self.queue)
         self.queue.close()
         self.packs.close()
         self.downloads.close()

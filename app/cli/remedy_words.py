@@ -21,6 +21,7 @@ from engine.api.remedies import (
     NameLoraFolder,
     RaiseMemoryLimit,
     Remedy,
+    SaveHeld,
     StartFrom,
     SupplyParts,
     UseAnotherDevice,
@@ -46,8 +47,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
     match remedy:
         case ChooseFolder():
             return "Choose another folder with --out."
-        case MoveKept(path=path):
-            return f"The picture was kept as {path}."
+        case MoveKept() | SaveHeld():
+            return _keeping(remedy)
         case ChooseCheckpoint():
             return "Choose one with --model."
         case ChooseStartPicture():
@@ -81,6 +82,12 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
         case NameLoraFolder():
             return "Or name the folder that has it with --lora-folder."
     assert_never(remedy)
+
+
+def _keeping(remedy: MoveKept | SaveHeld) -> str:
+    if isinstance(remedy, MoveKept):
+        return f"The picture was kept as {remedy.path}."
+    return "The window holds the finished picture in memory, and can save it elsewhere."
 
 
 def _installing(name: str) -> str:

@@ -1,9 +1,10 @@
 """Retries of failed pictures: with the same request, or with the one change that may help.
 
-Pictures that were finished and could not be saved are moved, not made again.
+Pictures that were finished and could not be saved are saved or moved, not made again.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,10 +12,11 @@ import msgspec
 
 from app.background import Background
 from app.form.sizes import smaller_size
-from app.library.kept_pictures import move_picture
+from app.library.kept_pictures import move_picture, save_picture
 from app.notices.kinds import KINDS
 from app.notices.notices import Notice, NoticeState
 from app.notices.remedies import NoticeAction
+from app.queue.held_pictures import HeldPicture
 from app.queue.job_queue import JobQueue, random_seed
 from app.queue.jobs import Job, JobRequest
 from app.view import ViewState
@@ -24,6 +26,8 @@ from engine.file_paths import exists
 
 # A change of a job's request; None where the job has no such change.
 Change: TypeAlias = Callable[[Job], JobRequest | None]
+# Saves a picture to a folder, and returns its path, or why it cannot; None if it is not there.
+Save: TypeAlias = Callable[[Path], Path | OSError | None]
 
 
 class Retries:
@@ -45,23 +49,15 @@ class Retries:
         self._view.follow()
 
     def _once_more(self, name: str, folder: Path | None) -> None:
-        """Move the picture of a job if it was kept, and else queue the job."""
+        """Save the picture of a job if it was kept or is held, and else queue the job."""
         job = self._queue.job(name)
-        kept = _kept_picture(job)
-        if job is None or kept is None:
+        save = _saving(job, self._queue.held.of(name))
+        if job is None or save is None:
             self._queue.retry(name, folder=folder)
             return
         wanted = folder or job.folder
 
-        def move() -> Path | OSError | None:
-            try:
-                return move_picture(kept, wanted)
-            except OSError as error:
-                # A drive that is gone is not found either.
-                is_taken = isinstance(error, FileNotFoundError) and not exists(kept)
-                return None if is_taken else error
-
-        def moved(outcome: Path | OSError | None) -> None:
+        def saved(outcome: Path | OSError | None) -> None:
             if isinstance(outcome, Path):
                 self._queue.recover(name, outcome)
                 self._view.on_saved(str(outcome))
@@ -71,7 +67,7 @@ class Retries:
             elif job.error is not None:
                 self._notices.tell_error(job.error, job=name)
 
-        self._background.run(move, moved)
+        self._background.run(lambda: save(wanted), saved)
 
     def changed(self, notice: Notice, change: Change) -> None:
         """Queue each job of the notice with a changed request; one without it stays failed."""
@@ -84,6 +80,38 @@ class Retries:
     def jobs(self, notice: Notice) -> tuple[Job, ...]:
         """Return those of the notice's jobs that are still in the queue."""
         return tuple(filter(None, map(self._queue.job, notice.subjects)))
+
+
+def save_what_is_held(queue: JobQueue) -> None:
+    """Save the pictures that are held where they were meant to be, if there is room by now."""
+    for name in queue.held.jobs:
+        job, held = queue.job(name), queue.held.of(name)
+        if job is not None and held is not None:
+            with suppress(OSError):
+                queue.recover(name, save_picture(held.name, held.content, job.folder))
+
+
+def _saving(job: Job | None, held: HeldPicture | None) -> Save | None:
+    """Return what saves a job's finished picture to a folder; None where it has none."""
+    if held is not None:
+        return lambda folder: _tried(lambda: save_picture(held.name, held.content, folder))
+    kept = _kept_picture(job)
+    if kept is None:
+        return None
+
+    def move(folder: Path) -> Path | OSError | None:
+        moved = _tried(lambda: move_picture(kept, folder))
+        # A drive that is gone is not found either.
+        return None if isinstance(moved, FileNotFoundError) and not exists(kept) else moved
+
+    return move
+
+
+def _tried(save: Callable[[], Path]) -> Path | OSError:
+    try:
+        return save()
+    except OSError as error:
+        return error
 
 
 def _kept_picture(job: Job | None) -> Path | None:

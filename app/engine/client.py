@@ -37,6 +37,7 @@ from engine.api.messages import (
     LoraInspected,
     LorasFound,
     LorasListed,
+    PictureUnsaved,
     PlanJob,
     PromptChecked,
     Query,
@@ -73,7 +74,7 @@ class EngineClient(QObject):
     Each query gets an answer: `query_failed` if the engine ends before it answers or is given up.
     """
 
-    # Each carries the event; `job_preview` also the payload: RGB, 3 * width * height bytes.
+    # Each carries the event; `job_preview` and `picture_unsaved` also the payload.
     families_known = Signal(object)
     devices_found = Signal(object)
     checkpoint_inspected = Signal(object)
@@ -96,6 +97,7 @@ class EngineClient(QObject):
     job_progress = Signal(object)
     job_warned = Signal(object)
     job_preview = Signal(object, object)
+    picture_unsaved = Signal(object, object)
     image_saved = Signal(object)
     image_upscaled = Signal(object)
     upscale_planned = Signal(object)
@@ -341,6 +343,8 @@ class EngineClient(QObject):
             self._asked.discard(event.query)
         if isinstance(event, JobPreview):
             self.job_preview.emit(event, payload)
+        elif isinstance(event, PictureUnsaved):
+            self.picture_unsaved.emit(event, payload)
         else:
             self._signals[type(event)].emit(event)
 

@@ -22,6 +22,7 @@ from engine.api.remedies import (
     NameLoraFolder,
     RaiseMemoryLimit,
     Remedy,
+    SaveHeld,
     StartFrom,
     SupplyParts,
     UseAnotherDevice,
@@ -92,7 +93,7 @@ def advice(error: ErrorInfo) -> str:
 def actions_of(remedy: Remedy) -> tuple[NoticeAction, ...]:  # noqa: C901 (a table)
     """Return the actions that carry a remedy out."""
     match remedy:
-        case ChooseFolder() | MoveKept():
+        case ChooseFolder() | MoveKept() | SaveHeld():
             return (NoticeAction.CHOOSE_FOLDER,)
         case ChooseCheckpoint() | UseAsPart():
             return (NoticeAction.CHOOSE_CHECKPOINT,)
@@ -144,6 +145,8 @@ def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
             return translate("remedies", "Choose another folder for pictures.")
         case MoveKept(path=path):
             return _keeping(path)
+        case SaveHeld():
+            return _holding()
         case ChooseCheckpoint():
             return translate("remedies", "Choose a model.")
         case ChooseStartPicture():
@@ -196,6 +199,14 @@ def _keeping(path: str) -> str:
         "remedies",
         "The picture is finished and kept in {folder}: once there is room, “Try again” saves it.",
     ).format(folder=Path(path).parent)
+
+
+def _holding() -> str:
+    return translate(
+        "remedies",
+        "The picture is finished and held in memory until Safelight closes: once there is room, "
+        "“Try again” saves it.",
+    )
 
 
 def _installing(pack: str) -> str:

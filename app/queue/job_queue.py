@@ -13,6 +13,7 @@ from app.engine.client import EngineClient
 from app.engine.end import EngineEnd
 from app.engine.process import EngineState
 from app.queue.counted_seeds import counted_seed, with_counted_seed
+from app.queue.held_pictures import HeldPictures, let_go_of_held
 from app.queue.job_list import (
     AllCancelAsked,
     Change,
@@ -91,6 +92,9 @@ class JobQueue(QObject):
         super().__init__(parent)
         self._client = client
         self._list = JobList()
+        self.held = HeldPictures()
+        self.job_changed.connect(self.held.look_at)
+        self.job_removed.connect(self.held.let_go)
         self._turns = Turns(self)
         self._open = True
         # Entries that are being written, each with its number.
@@ -255,7 +259,7 @@ class JobQueue(QObject):
         """Rebuild the list from the journal, without jobs that are done or cancelled."""
         content = journal.read()
         for entry in content.entries:
-            self._list.apply(entry)
+            self._list.apply(let_go_of_held(entry))
         self._list.drop((JobState.DONE, JobState.CANCELLED))
         if self._list.running is not None:
             self._list.apply(Lost(job=self._list.running.id, error=_APP_ENDED))
@@ -274,6 +278,7 @@ class JobQueue(QObject):
         client = self._client
         client.image_saved.connect(self._on_image_saved)
         client.image_upscaled.connect(self._on_image_saved)
+        client.picture_unsaved.connect(self.held.hold)
         client.job_finished.connect(self._on_job_finished)
         client.job_cancelled.connect(self._on_job_cancelled)
         client.job_failed.connect(self._on_job_failed)
@@ -368,7 +373,7 @@ class JobQueue(QObject):
 
     def _on_job_failed(self, event: JobFailed) -> None:
         if self._is_running(event.job):
-            self._record(Failed(job=event.job, error=event.error))
+            self._record(Failed(job=event.job, error=self.held.failure(event)))
 
     def _on_job_cancelled(self, event: JobCancelled) -> None:
         if self._is_running(event.job):

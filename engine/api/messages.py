@@ -39,7 +39,7 @@ from engine.api.upscale_messages import ImageUpscaled, PlanUpscale, RunUpscale, 
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.
-PROTOCOL_VERSION = 17
+PROTOCOL_VERSION = 18
 
 
 # --- commands ---------------------------------------------------------------------------------
@@ -262,6 +262,16 @@ class JobCancelled(Message, frozen=True, kw_only=True):
     job: str
 
 
+class PictureUnsaved(Message, frozen=True, kw_only=True):
+    """A finished picture that no disk took; the job fails. The payload is its file, of this name.
+
+    It is not sent where the file is larger than a frame may be.
+    """
+
+    job: str
+    name: str
+
+
 class JobFailed(Message, frozen=True, kw_only=True):
     """The job could not be finished; pictures saved before stay saved."""
 
@@ -345,6 +355,7 @@ Event: TypeAlias = (
     | JobPreview
     | ImageSaved
     | ImageUpscaled
+    | PictureUnsaved
     | JobFinished
     | JobCancelled
     | JobFailed

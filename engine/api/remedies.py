@@ -23,6 +23,10 @@ class MoveKept(_Remedy, frozen=True):
     path: str
 
 
+class SaveHeld(_Remedy, frozen=True):
+    """Save the finished picture, which the app holds in memory, to another folder."""
+
+
 class ChooseCheckpoint(_Remedy, frozen=True):
     """Choose the checkpoint."""
 
@@ -121,6 +125,7 @@ class NameLoraFolder(_Remedy, frozen=True):
 Remedy: TypeAlias = (
     ChooseFolder
     | MoveKept
+    | SaveHeld
     | ChooseCheckpoint
     | ChooseStartPicture
     | StartFrom

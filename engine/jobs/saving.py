@@ -1,4 +1,7 @@
-"""Saves finished pictures; if the target fails, in the temporary folder, so that none is lost."""
+"""Saves finished pictures; if the target fails, in the temporary folder, so that none is lost.
+
+Where that takes none either, the error carries the picture's file (`UnwrittenPicture`).
+"""
 
 import tempfile
 from collections.abc import Callable
@@ -91,13 +94,14 @@ class PictureSaver:
 def rescued(error: EngineError, write: Callable[[Destination], Path]) -> EngineError:
     """Return the error of a target that failed; `write` has kept the picture where it says.
 
-    That is a temporary folder. Errors of another kind are returned as they are.
+    That is a temporary folder; the error is returned as it is where that takes nothing either, and
+    if it is of another kind.
     """
     if error.code not in _WRITE_ERRORS:
         return error
-    refuge = Destination(Path(tempfile.gettempdir()) / "safelight-rescued")
-    with suppress(EngineError):
-        path = write(refuge)
+    # There is no temporary folder at all where none takes a byte.
+    with suppress(EngineError, FileNotFoundError):
+        path = write(Destination(Path(tempfile.gettempdir()) / "safelight-rescued"))
         remedies = MoveKept(path=str(path)), *error.remedies
         return EngineError(error.code, error.text, detail=error.detail, remedies=remedies)
     return error

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,6 +35,24 @@ _STALE_SECONDS = 24 * 3600
 _USUAL = Saving()
 
 
+@dataclass(frozen=True, slots=True)
+class PictureFile:
+    """The file of a picture: its name and its bytes."""
+
+    name: str
+    content: bytes
+
+
+class UnwrittenPicture(EngineError):  # noqa: N818 (what is left of the picture)
+    """The failure to write a picture, with the `file` that it would have been."""
+
+    def __init__(self, error: EngineError, file: PictureFile) -> None:
+        super().__init__(
+            error.code, error.text, error.advice, error.detail, remedies=error.remedies
+        )
+        self.file = file
+
+
 def write_picture(
     pixels: NDArray[np.uint8],
     target: Destination,
@@ -47,14 +65,16 @@ def write_picture(
 
     The format is that of the target's name, else that of `saving`; a picture that is too long for
     it is a PNG. The folder is made if it does not exist; an existing file is never overwritten.
-    Raises DISK_FULL and OUTPUT_NOT_WRITABLE; then no file is left behind.
+    Raises UnwrittenPicture (DISK_FULL, OUTPUT_NOT_WRITABLE); then no file is left behind.
     """
     wanted = target.format(saving.format)
     form = format_for(max(pixels.shape[:2]), wanted)
     if target.name is not None and form is not wanted:
         target = replace(target, name=Path(target.name).stem + form.suffix)
     content = encode_picture(pixels, chunks if saving.metadata else (), form, saving.quality)
-    with _named_errors(target.folder, len(content)):
+    # The counter of a folder that cannot be listed is not known.
+    unwritten = PictureFile(target.name or stem_of(saving.name, facts, 1) + form.suffix, content)
+    with _named_errors(target.folder, unwritten):
         _make_folder(target.folder)
         _sweep(target.folder)
         file, counter = _open_temporary(target, saving.name)
@@ -75,34 +95,38 @@ def write_picture(
 
 
 @contextmanager
-def _named_errors(folder: Path, size: int) -> Generator[None]:
+def _named_errors(folder: Path, unwritten: PictureFile) -> Generator[None]:
     """Turn the system's errors into ours, naming the folder and the megabytes needed."""
     try:
         yield
     # A path with a null or another character that cannot be encoded raises ValueError.
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise EngineError(
-                ErrorCode.DISK_FULL,
-                sentence(
-                    "There is no room for the picture in {folder}: {size:.1f} MB are needed.",
-                    folder=folder,
-                    # Rounded up: a small picture needs some room, too.
-                    size=math.ceil(size / 1e5) / 10,
-                ),
-                sentence("Free some space."),
-                str(error),
-                remedies=(ChooseFolder(),),
-            ) from error
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise EngineError(
-            ErrorCode.OUTPUT_NOT_WRITABLE,
+        raise UnwrittenPicture(_named(error, folder, len(unwritten.content)), unwritten) from error
+
+
+def _named(error: OSError | ValueError, folder: Path, size: int) -> EngineError:
+    if isinstance(error, OSError) and error.errno in FULL:
+        return EngineError(
+            ErrorCode.DISK_FULL,
             sentence(
-                "The picture cannot be written to {folder}: {reason}.", folder=folder, reason=reason
+                "There is no room for the picture in {folder}: {size:.1f} MB are needed.",
+                folder=folder,
+                # Rounded up: a small picture needs some room, too.
+                size=math.ceil(size / 1e5) / 10,
             ),
-            detail=str(error),
+            sentence("Free some space."),
+            str(error),
             remedies=(ChooseFolder(),),
-        ) from error
+        )
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return EngineError(
+        ErrorCode.OUTPUT_NOT_WRITABLE,
+        sentence(
+            "The picture cannot be written to {folder}: {reason}.", folder=folder, reason=reason
+        ),
+        detail=str(error),
+        remedies=(ChooseFolder(),),
+    )
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Runs one job and sends its progress as events."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from engine.api.messages import (
     JobPreview,
     JobProgress,
     JobWarned,
+    PictureUnsaved,
     RunJob,
 )
 from engine.api.upscale_messages import ImageUpscaled, RunUpscale
 from engine.api.values import STEPPED, ErrorInfo, Phase
+from engine.api.wire import WireError
 from engine.cancel import CancelToken
 from engine.checkpoints.index import FileState
 from engine.errors import Cancelled
@@ -30,6 +33,7 @@ from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.upscale_run import UpscaleRunner, UpscaleTarget
 from engine.jobs.upscaling import UpscaledImage
 from engine.output import Destination
+from engine.output.writer import PictureFile, UnwrittenPicture
 from engine.pipeline.forecast import PhaseEstimate
 from engine.sampling.types import Latent
 from engine.server.failures import error_info
@@ -136,11 +140,21 @@ def run_job(runner: JobRunner, command: JobCommand, cancel: CancelToken, put: Pu
         )
     except Cancelled:
         return JobCancelled(job=command.job)
+    except UnwrittenPicture as error:
+        _hand_over(error.file, command.job, put)
+        return JobFailed(job=command.job, error=error.info)
     except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
         failure = error_info(error)
         _log.error("a job failed: %s", failure.code.value)
         return JobFailed(job=command.job, error=failure)
     return ending
+
+
+def _hand_over(file: PictureFile, job: str, put: Put) -> None:
+    """Send the file of a picture that no disk took, unless it is larger than a frame."""
+    _log.error("no disk takes %s, of %d bytes", file.name, len(file.content))
+    with suppress(WireError):
+        put(PictureUnsaved(job=job, name=file.name), file.content)
 
 
 def _made(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> JobFinished:

@@ -33,7 +33,7 @@ PREFIX = struct.Struct("<II")
 
 def test_the_strategies_know_every_message() -> None:
     assert len(COMMANDS) == 24
-    assert len(EVENTS) == 34
+    assert len(EVENTS) == 35
     assert not set(COMMANDS) & set(EVENTS)
 
 

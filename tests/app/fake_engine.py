@@ -39,6 +39,7 @@ from engine.api.messages import (
     LoraInspected,
     LorasFound,
     LorasListed,
+    PictureUnsaved,
     Ping,
     Pong,
     PromptChecked,
@@ -112,6 +113,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     # So many jobs fail with this error; those after them do not.
     job_error: ErrorInfo | None = None
     job_errors: int = 1
+    # The bytes of the picture's file that is sent before that error, as no disk took it.
+    unsaved_bytes: int = 0
     # Its one picture is saved, and then nothing is said any more.
     never_finishes: bool = False
     # Said of the job all at once, after the last step.
@@ -260,6 +263,9 @@ class FakeEngine:
             os._exit(plan.status)
         if plan.job_error is not None and self._failed < plan.job_errors:
             self._failed += 1
+            if plan.unsaved_bytes:
+                unsaved = PictureUnsaved(job=name, name="1-cat.png")
+                self._write(encode(unsaved, unsaved_file(plan.unsaved_bytes)))
             self._say(JobFailed(job=name, error=plan.job_error))
             return
         size = command.request.width or 0, command.request.height or 0
@@ -312,6 +318,11 @@ def _save(command: RunJob | RunUpscale) -> ImageSaved | ImageUpscaled:
         source = command.request.source
         return ImageUpscaled(job=command.job, path=str(path), source=source, width=64, height=64)
     return saved_image(command.job, str(path), command.request)
+
+
+def unsaved_file(size: int) -> bytes:
+    """The file of a picture that no disk took, of so many bytes."""
+    return (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
 def saved_image(

@@ -32,6 +32,7 @@ from engine.api.remedies import (
     PartFile,
     RaiseMemoryLimit,
     Remedy,
+    SaveHeld,
     StartFrom,
     SupplyParts,
     UseAnotherDevice,
@@ -64,6 +65,7 @@ EACH: tuple[Remedy, ...] = (
     DeclareFamily(families=("sdxl", "sdxl_refiner")),
     DeclareControlKind(kinds=("pose", "depth")),
     NameLoraFolder(),
+    SaveHeld(),
 )
 _HEADER = b'{"journal":%d}\n' % VERSION
 WHOLE = ErrorInfo(ErrorCode.REQUEST_INVALID, "No.", "Since not.", "detail", EACH)

@@ -1,5 +1,7 @@
 """A job goes on where a disk fails, and draws its words."""
 
+import errno
+import os
 from pathlib import Path
 
 import msgspec
@@ -8,7 +10,7 @@ import pytest
 
 from app.paths import starter_checkpoint
 from engine.api.picture_names import PictureFacts
-from engine.api.remedies import MoveKept
+from engine.api.remedies import ChooseFolder, MoveKept
 from engine.api.request import GenerateRequest
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -20,6 +22,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.output import Destination, destination
+from engine.output.writer import UnwrittenPicture
 from tests.metadata.records import read_record
 
 REQUEST = GenerateRequest(
@@ -69,6 +72,28 @@ def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(
     assert caught.value.remedies == (MoveKept(path=str(kept)),)
     assert read_record(kept) is not None
     assert listener.saved == []
+
+
+def test_a_picture_that_no_disk_takes_is_in_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where every disk is full, Python knows no folder of temporary files."""
+
+    def none() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    monkeypatch.setattr("engine.output.writer.sync_file", full)
+    with pytest.raises(UnwrittenPicture) as caught:
+        run(tmp_path / "out", Listener())
+    assert caught.value.code is ErrorCode.DISK_FULL
+    assert caught.value.remedies == (ChooseFolder(),)
+    kept = tmp_path / caught.value.file.name
+    kept.write_bytes(caught.value.file.content)
+    assert read_record(kept) is not None
 
 
 def test_each_picture_draws_its_own_words_and_what_had_no_effect_is_told_once(

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from engine.errors import EngineError
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.png import TextChunk
 from engine.output.names import Destination, destination
-from engine.output.writer import write_picture
+from engine.output.writer import UnwrittenPicture, write_picture
 
 PIXELS: NDArray[np.uint8] = np.random.default_rng(0).integers(0, 256, (24, 40, 3), dtype=np.uint8)
 
@@ -157,12 +158,17 @@ def test_failures_leave_nothing_and_name_the_folder(
     with monkeypatch.context() as patch:
         patch.setattr(os, call, raising(code))
         for target in (Destination(tmp_path), Destination(tmp_path, "cat.png")):
-            with pytest.raises(EngineError) as caught:
+            with pytest.raises(UnwrittenPicture) as caught:
                 write(target)
             assert caught.value.code is expected
             assert str(tmp_path) in caught.value.message
             assert caught.value.remedies == (ChooseFolder(),)
             assert names(tmp_path) == []
+            # What was to be written is not lost with it.
+            file = caught.value.file
+            assert file.name == target.name or file.name == "00001-7-a-cat.png"
+            with Image.open(BytesIO(file.content)) as image:
+                np.testing.assert_array_equal(np.asarray(image), PIXELS)
     assert write(Destination(tmp_path)).name == "00001-7-a-cat.png"
 
 

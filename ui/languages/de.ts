@@ -14880,6 +14880,10 @@
    <translation>Oder davon ausgehen: Es wird neu gemalt, ganz oder zum Teil.</translation>
   </message>
   <message>
+   <source>The picture is finished and held in memory until Safelight closes: once there is room, “Try again” saves it.</source>
+   <translation>Das Bild ist fertig und bleibt im Speicher, bis Safelight geschlossen wird: Sobald Platz ist, speichert „Erneut versuchen“ es.</translation>
+  </message>
+  <message>
    <source>The picture is finished and kept in {folder}: once there is room, “Try again” saves it.</source>
    <translation>Das Bild ist fertig und liegt in {folder}: Sobald Platz ist, speichert „Erneut versuchen“ es.</translation>
   </message>
