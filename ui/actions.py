@@ -40,7 +40,3 @@ class Actions(QObject):
     def all(self) -> tuple[QAction, ...]:
         """Every action."""
         return tuple(self._actions.values())
-
-    def key(self, name: ActionName) -> str:
-        """The action's shortcut as text in the system's notation; empty if it has none."""
-        return keys().shown(name)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.key_tips import show_key
 from ui.theme.metrics import RAIL_BUTTON, RAIL_ICON, XS
 from ui.theme.theme import Theme
 from ui.widgets.labels import rule
@@ -171,8 +172,7 @@ class Rail(QWidget):
         name = QCoreApplication.translate("Places", str(words.text))
         button.setText(name)
         button.setAccessibleName(name)
-        button.setAccessibleDescription(actions.key(words.action))
-        button.setToolTip(f"{actions[words.action].text()} ({actions.key(words.action)})")
+        show_key(button, words.action, actions[words.action].text())
         # A large font or a long name makes the rail wider: no name is cut off.
         button.setMinimumSize(RAIL_BUTTON, RAIL_BUTTON)
         button.clicked.connect(actions[words.action].trigger)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QRect
 
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.key_tips import show_key
 from ui.theme.theme import Theme
 from ui.widgets.word_button import WordButton
 
@@ -33,8 +34,7 @@ class UpscaleButton(WordButton):
         self.popup: UpscalePopup | None = None
         self.setAccessibleName(self.tr("Upscale"))
         action = actions[ActionName.UPSCALE]
-        self.setAccessibleDescription(action.text())
-        self.setToolTip(f"{action.text()} ({actions.key(ActionName.UPSCALE)})")
+        show_key(self, ActionName.UPSCALE, action.text())
         action.triggered.connect(self._open)
         self.clicked.connect(action.trigger)
 

@@ -1,23 +1,27 @@
 """Keys are in the one table: no source and no widget has another, and all follow what is chosen."""
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from app.settings.reading import FILE
 from tests.app.requests import generation_of
 from tests.ended import delete_after_test
-from tests.ui.conftest import Desk
+from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_wheel import DIALOGS
 from ui.action_names import ActionName
 from ui.action_table import SHARED, entry_of, meet
 from ui.gallery.page import GalleryPage
 from ui.key_scopes import LISTED
+from ui.key_texts import shown_key
 from ui.keys import HeldKey, KeyAction, keys
 from ui.places import Place
 from ui.theme.theme import Theme
@@ -125,6 +129,13 @@ def test_no_letter_is_taken_from_the_text_of_an_event() -> None:
 @pytest.fixture
 def everything(desk: Desk, theme: Theme) -> Iterator[Desk]:
     """A window with every page, the canvas painted on, the viewer, and every dialog."""
+    with opened(desk, theme):
+        yield desk
+
+
+@contextmanager
+def opened(desk: Desk, theme: Theme) -> Generator[None]:
+    """Open every page and dialog of a window, and close the dialogs in the end."""
     window = desk.window
     for place in Place:
         window.places.open(place)
@@ -137,7 +148,7 @@ def everything(desk: Desk, theme: Theme) -> Iterator[Desk]:
     desk.session.view.painting = True
     dialogs = [make(desk, theme) for make in DIALOGS.values()]
     QApplication.processEvents()
-    yield desk
+    yield
     for dialog in dialogs:
         dialog.close()
 
@@ -167,6 +178,56 @@ def test_a_chosen_key_reaches_everything_that_has_it(everything: Desk) -> None:
         name = ActionName(action.objectName())
         if name in BOUND:
             assert action.shortcuts() == [QKeySequence(chosen[name])]
+
+
+KEY = re.compile(r"(?:(?:Ctrl|Alt|Shift|Meta)\+)+F\d+")
+
+
+def far_keys(more: str) -> dict[str, str]:
+    """Return a key of its own for each action, which no keyboard has; all have a modifier more."""
+    modifiers = ("Ctrl+", "Ctrl+Alt+", "Ctrl+Shift+", "Ctrl+Alt+Shift+")
+    free = (f"{more}{held}F{number}" for held in modifiers for number in range(1, 36))
+    return {name.value: next(free) for name in ActionName}
+
+
+def told(desk: Desk) -> dict[tuple[QWidget, str], str]:
+    """Return the texts of widgets that name keys, by the widget and its place for the text."""
+    said: dict[tuple[QWidget, str], str] = {}
+    for widget in desk.window.findChildren(QWidget):
+        said[widget, "tooltip"] = widget.toolTip()
+        said[widget, "description"] = widget.accessibleDescription()
+        if isinstance(widget, QLabel):
+            said[widget, "text"] = widget.text()
+    return {place: text for place, text in said.items() if KEY.search(text)}
+
+
+def test_a_chosen_key_is_told_at_once_by_every_widget_that_tells_it(
+    make_desk: MakeDesk, theme: Theme, tmp_path: Path
+) -> None:
+    before, after = far_keys(""), far_keys("Meta+")
+    lines = [f'{name} = "{key}"' for name, key in before.items()]
+    (tmp_path / "config").mkdir(exist_ok=True)
+    (tmp_path / "config" / FILE).write_text("\n".join(["[shortcuts]", *lines]))
+    desk = make_desk()
+    with opened(desk, theme):
+        others = {
+            shown_key(QKeySequence(before[name])): shown_key(QKeySequence(after[name]))
+            for name in before
+        }
+        expected = {
+            place: KEY.sub(lambda found: others[found[0]], text)
+            for place, text in told(desk).items()
+        }
+        desk.session.settings.change(shortcuts=after)
+        assert told(desk) == expected
+        named = {key for text in expected.values() for key in KEY.findall(text)}
+        assert len(named) > 50
+
+
+def test_a_key_that_was_taken_away_leaves_no_brackets(desk: Desk) -> None:
+    button = desk.window.dock.cancel
+    desk.session.settings.change(shortcuts={"cancel": ""})
+    assert (button.toolTip(), button.accessibleDescription()) == ("Cancel", "")
 
 
 def test_every_scope_of_a_key_has_its_words() -> None:

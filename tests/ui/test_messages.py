@@ -53,7 +53,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_message_is_placed_where_a_zoom_that_it_avoided_is_gone(desk: Desk) -> None:
     """The zoom of a comparison is made anew for each."""
     window = desk.window
-    zoom = ZoomBar(window.canvas.view, window._theme, window.actions_by_name)  # pyright: ignore[reportPrivateUsage]
+    zoom = ZoomBar(window.canvas.view, window._theme)  # pyright: ignore[reportPrivateUsage]
     tell(desk, "A message that keeps off it.")
     shiboken6.delete(zoom)
     told, overlay = tell(desk, "Another."), desk.window.findChild(MessageOverlay)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from app.form.session_memory import SessionMemory
 from ui.actions import ActionName, Actions
+from ui.key_tips import show_key
 from ui.theme.metrics import SIDE_HANDLE, SIDE_PANEL_WIDTH
 from ui.theme.theme import Theme
 
@@ -170,8 +171,7 @@ class _Handle(QSplitterHandle):
         self.button.setIconSize(QSize(SIDE_HANDLE, SIDE_HANDLE))
         self.button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.button.setAccessibleName(action.text())
-        self.button.setAccessibleDescription(actions.key(ActionName.FOLD_SIDE))
-        self.button.setToolTip(f"{action.text()} ({actions.key(ActionName.FOLD_SIDE)})")
+        show_key(self.button, ActionName.FOLD_SIDE)
         self.button.clicked.connect(action.trigger)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -16,6 +16,7 @@ from app.form.presets import Preset
 from app.session import Session
 from ui.action_names import ActionName
 from ui.dialogs.preset_dialog import PresetDialog
+from ui.key_tips import follow_keys, show_key
 from ui.keys import bind_key, keys
 from ui.preset_labels import parts_words
 from ui.theme.metrics import L, M, S
@@ -39,9 +40,8 @@ class PresetsDialog(QDialog):
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.about = plain_label("", "caption", wrap=True)
-        up, down = map(keys().shown, (ActionName.PRESET_EARLIER, ActionName.PRESET_LATER))
-        words = self.tr("Drag a preset to its place, or move it with {up} and {down}.")
-        self.how = buddy_label(words.format(up=up, down=down), self.list, "caption")
+        self.how = buddy_label("", self.list, "caption")
+        follow_keys(self.how, self._show_how)
         self.save = QPushButton(self.tr("Save as a preset…"))
         self.nothing = self._make_nothing()
         self.use = QPushButton(self.tr("Use"))
@@ -57,6 +57,11 @@ class PresetsDialog(QDialog):
         row, presets = self.list.currentRow(), self._presets.store.presets
         # A drag may add a row for a moment.
         return presets[row] if 0 <= row < len(presets) else None
+
+    def _show_how(self) -> None:
+        up, down = map(keys().shown, (ActionName.PRESET_EARLIER, ActionName.PRESET_LATER))
+        words = self.tr("Drag a preset to its place, or move it with {up} and {down}.")
+        self.how.setText(words.format(up=up, down=down))
 
     def _make_nothing(self) -> QWidget:
         """Make what is there without presets: a sentence, and the button for the first one."""
@@ -78,12 +83,10 @@ class PresetsDialog(QDialog):
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
         buttons.setSpacing(S)
-        for button, tip in (
-            (self.use, "Enter"),
-            (self.rename, keys().shown(ActionName.RENAME_PRESET)),
-            (self.remove, keys().shown(ActionName.REMOVE_PRESET)),
-        ):
-            button.setToolTip(tip)
+        self.use.setToolTip("Enter")
+        show_key(self.rename, ActionName.RENAME_PRESET)
+        show_key(self.remove, ActionName.REMOVE_PRESET)
+        for button in (self.use, self.rename, self.remove):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch()

@@ -17,7 +17,8 @@ from app.session import Session
 from ui.action_names import ActionName
 from ui.delegates.prompt_delegate import PromptDelegate
 from ui.item_models.prompt_item_model import PromptItemModel
-from ui.keys import bind_key, keys
+from ui.key_tips import show_key
+from ui.keys import bind_key
 from ui.theme.metrics import CONTROL_HEIGHT, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label
@@ -82,8 +83,8 @@ class PromptsDialog(QDialog):
         about = self.tr("They are kept on this computer only.")
         buttons = QHBoxLayout()
         buttons.setSpacing(S)
-        self.use.setToolTip(keys().shown(ActionName.USE_EARLIER))
-        self.forget.setToolTip(keys().shown(ActionName.FORGET_EARLIER))
+        show_key(self.use, ActionName.USE_EARLIER)
+        show_key(self.forget, ActionName.FORGET_EARLIER)
         for button in (self.use, self.forget, self.clear, self.close_button):
             button.setAutoDefault(False)
         buttons.addWidget(self.use)

@@ -7,6 +7,7 @@ from app.notices.wording import worded_reason
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.device_labels import device_name, short_device_name
+from ui.key_tips import follow_keys, with_key
 from ui.labels import step_duration
 from ui.pack_labels import short_stage
 from ui.theme.metrics import CONTROL_HEIGHT, ICON
@@ -38,7 +39,7 @@ class DeviceButton(QToolButton):
         ):
             signal.connect(self._refresh)
         theme.changed.connect(self._refresh)
-        self._refresh()
+        follow_keys(self, self._refresh)
 
     def show_words(self, *, shown: bool) -> None:
         """Show the words beside the icon, or the icon alone where the dock is narrow."""
@@ -70,8 +71,7 @@ class DeviceButton(QToolButton):
         elide = Qt.TextElideMode.ElideRight
         # An ampersand in a name is no mnemonic.
         self.setText(self.fontMetrics().elidedText(words, elide, _WIDEST).replace("&", "&&"))
-        key = self._actions.key(ActionName.DEVICES)
         name = self.tr("Devices…")
-        self.setToolTip(plain_tooltip(words, tip, f"{name} ({key})"))
+        self.setToolTip(plain_tooltip(words, tip, with_key(name, ActionName.DEVICES)))
         self.setAccessibleName(words or name)
         self.setAccessibleDescription(tip)

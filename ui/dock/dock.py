@@ -12,6 +12,7 @@ from ui.dock.device_button import DeviceButton
 from ui.dock.generate_button import GenerateButton
 from ui.dock.queue_button import QueueButton
 from ui.dock.status_panel import StatusPanel
+from ui.key_tips import show_key
 from ui.queue_changes import on_queue_changes
 from ui.theme.metrics import DOCK_HEIGHT, M, S
 from ui.theme.theme import Theme
@@ -39,7 +40,7 @@ class Dock(QWidget):
         self.generate = GenerateButton(session, theme, actions)
         self.status = StatusPanel(session)
         self.cancel = IconButton(theme, "stop", self.tr("Cancel"), outlined=True)
-        self.cancel.set_name(self.tr("Cancel"), actions.key(ActionName.CANCEL))
+        show_key(self.cancel, ActionName.CANCEL)
         self.queue = QueueButton(session, theme, actions)
         self.device = DeviceButton(session, theme, actions)
         self._lay_out()
@@ -81,7 +82,7 @@ class Dock(QWidget):
             (self.seed.dice, ActionName.NEW_SEED),
             (self.seed.lock, ActionName.KEEP_SEED),
         ):
-            button.set_name(button.accessibleName(), actions.key(name))
+            show_key(button, name)
             actions[name].triggered.connect(button.click)
         self._show_seed()
         self.cancel.clicked.connect(actions[ActionName.CANCEL].trigger)

@@ -6,6 +6,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QR
 from app.form.picture_time import TIMED
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.key_tips import follow_keys, with_key
 from ui.keys import keys
 from ui.labels import duration
 from ui.theme.metrics import GENERATE_LEAST, GENERATE_WIDEST, XS, M
@@ -24,7 +25,7 @@ class GenerateButton(FilledButton):
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__(role="primary")
         self._session, self._theme = session, theme
-        self._actions, self._key = actions, ""
+        self._key = ""
         self.setMinimumWidth(GENERATE_LEAST)
         self.setMaximumWidth(GENERATE_WIDEST)
         self.clicked.connect(actions[ActionName.GENERATE].trigger)
@@ -35,9 +36,8 @@ class GenerateButton(FilledButton):
         ):
             signal.connect(self._refresh)
         session.generation.changed.connect(self._on_form)
-        keys().changed.connect(self._refresh)
         self._show_direction()
-        self._refresh()
+        follow_keys(self, self._refresh)
 
     def keep_room(self, *, for_key: bool) -> None:
         """Be wide enough for an estimate with the shortcut beside it, or only for the least."""
@@ -102,11 +102,11 @@ class GenerateButton(FilledButton):
 
     def _refresh(self, *_: object) -> None:
         obstacle = self._session.obstacle.found
-        self._key = self._actions.key(ActionName.GENERATE)
+        self._key = keys().shown(ActionName.GENERATE)
         self.setEnabled(obstacle is None)
         words = self._words()
         self.setAccessibleName(" · ".join(words))
-        told = f"{self.accessibleName()} ({self._key})"
+        told = with_key(self.accessibleName(), ActionName.GENERATE)
         self.setAccessibleDescription(self._key)
         self.setToolTip(told if obstacle is None else "")
         # A narrow dock has no room for how long it takes.

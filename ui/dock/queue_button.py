@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QToolButton
 from app.queue.jobs import JobState
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.key_tips import show_key
 from ui.queue_changes import on_queue_changes
 from ui.theme.metrics import CONTROL_HEIGHT, ICON
 from ui.theme.theme import Theme
@@ -16,7 +17,7 @@ class QueueButton(QToolButton):
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._queue, self._theme, self._actions = session.queue, theme, actions
+        self._queue, self._theme = session.queue, theme
         self.setCheckable(True)
         self.setIconSize(QSize(ICON, ICON))
         self.setFixedHeight(CONTROL_HEIGHT)
@@ -52,8 +53,7 @@ class QueueButton(QToolButton):
             told.append(self.tr("paused"))
         name = self.tr("Queue: {state}").format(state=", ".join(told))
         self.setAccessibleName(name)
-        self.setAccessibleDescription(self._actions.key(ActionName.QUEUE))
-        self.setToolTip(f"{name} ({self._actions.key(ActionName.QUEUE)})")
+        show_key(self, ActionName.QUEUE)
 
     def _words(self, waiting: int) -> str:
         if not self._is_wide:

@@ -14,7 +14,7 @@ from ui.dock.queue_actions import QueueAction
 from ui.dock.queue_list import QueueList
 from ui.escape_key import is_escape_wanted
 from ui.item_models.queue_item_model import QueueItemModel
-from ui.keys import keys
+from ui.key_tips import show_key
 from ui.labels import duration
 from ui.queue_changes import on_queue_changes
 from ui.theme.metrics import QUEUE_WIDTH, XS, M, S
@@ -52,7 +52,7 @@ class QueueDrawer(QFrame):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pause = QPushButton()
         self.cancel_all = QPushButton(self.tr("Cancel all"))
-        self.cancel_all.setToolTip(actions.key(ActionName.CANCEL_ALL))
+        show_key(self.cancel_all, ActionName.CANCEL_ALL)
         self.cancel_all.clicked.connect(actions[ActionName.CANCEL_ALL].trigger)
         self.clear_failed = QPushButton(self.tr("Clear failed"))
         self.clear_finished = QPushButton(self.tr("Clear finished"))
@@ -142,7 +142,7 @@ class QueueDrawer(QFrame):
     def _connect(self) -> None:
         for action in self._actions:
             button = self.buttons[action.name]
-            button.set_name(text_of(action.name), keys().shown(action.name))
+            show_key(button, action.name)
             button.clicked.connect(partial(self.list.act, action))
         commands = self._commands
         self.pause.clicked.connect(lambda: commands.pause(paused=not self._session.queue.paused))

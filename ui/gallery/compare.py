@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gallery.rows import GalleryRow
 from ui.action_names import ActionName
-from ui.actions import Actions
 from ui.gallery.differences import differing
 from ui.gallery.labels import marks_words, name_of, spoken, trouble_label
 from ui.gallery.picture_loader import LoadedPicture, PictureLoader
-from ui.keys import HeldKey, keys
+from ui.key_tips import show_key
+from ui.keys import HeldKey
 from ui.picture_facts import Fact
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
@@ -119,22 +119,19 @@ class Comparison(QWidget):
     # Another picture has the focus.
     focus_moved = Signal()
 
-    def __init__(self, loader: PictureLoader, theme: Theme, actions: Actions) -> None:
+    def __init__(self, loader: PictureLoader, theme: Theme) -> None:
         super().__init__()
         self._loader = loader
         self._theme = theme
-        self._actions = actions
         self.panes: list[ComparePane] = []
         self._focused = 0
         self.setProperty("role", "canvas")
         self.back = IconButton(theme, "back", self.tr("Back to all pictures"))
         self.back.set_name(self.tr("Back to all pictures"), self.tr("Esc"))
         self.same = plain_label("", "caption")
-        self.swap = IconButton(theme, "compare", "")
-        self.swap.set_name(
-            self.tr("Show the next picture in this place while held"),
-            keys().shown(ActionName.HOLD_NEXT),
-        )
+        swapped = self.tr("Show the next picture in this place while held")
+        self.swap = IconButton(theme, "compare", swapped)
+        show_key(self.swap, ActionName.HOLD_NEXT)
         self.swap.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._zoom: ZoomBar | None = None
         self._bar = QHBoxLayout()
@@ -173,7 +170,7 @@ class Comparison(QWidget):
             pane.focused.connect(self._on_focus(number))
             pane.read.connect(self._show_differences)
             pane.view.view_changed.connect(self._follow(pane))
-        self._zoom = ZoomBar(self.panes[0].view, self._theme, self._actions)
+        self._zoom = ZoomBar(self.panes[0].view, self._theme)
         self._bar.addWidget(self._zoom)
         self.panes[0].view.setFocus()
         self._show_differences()

@@ -11,6 +11,8 @@ from ui.actions import ActionName, Actions
 from ui.gallery.grid_view import LEAST_SIDE, MOST_SIDE, SIDE_STEP
 from ui.gallery.labels import chosen_label, reading_label
 from ui.gallery.picture_bar import PictureBar
+from ui.key_tips import follow_keys, show_key
+from ui.keys import keys
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -34,20 +36,20 @@ class Foot(QWidget):
         self.reading.hide()
         self.numbers = plain_label("", "caption")
         self.bar = PictureBar(theme, actions)
-        self.folders = IconButton(theme, "folder", self.tr("Folders"), checkable=True)
-        self.details = IconButton(theme, "info", self.tr("Details"), checkable=True)
+        folders, details = actions[ActionName.GALLERY_FOLDERS], actions[ActionName.DETAILS]
+        self.folders = IconButton(theme, "folder", folders.text(), checkable=True)
+        self.details = IconButton(theme, "info", details.text(), checkable=True)
         for button, name in (
             (self.folders, ActionName.GALLERY_FOLDERS),
             (self.details, ActionName.DETAILS),
         ):
-            button.set_name(actions[name].text(), actions.key(name))
+            show_key(button, name)
             button.clicked.connect(actions[name].trigger)
         span = (float(LEAST_SIDE), float(MOST_SIDE))
         self.side = ValueSlider(span, SIDE_STEP, span)
         self.side.setFixedWidth(_SLIDER)
         self.side.setAccessibleName(self.tr("Size of thumbnails"))
-        keys = f"{actions.key(ActionName.SMALLER_TILES)} {actions.key(ActionName.LARGER_TILES)}"
-        self.side.setToolTip(self.tr("Size of thumbnails ({keys})").format(keys=keys))
+        follow_keys(self.side, self._show_keys)
         self._is_browsing = True
         self._lay_out()
         self.side.valueChanged.connect(self._on_side)
@@ -55,6 +57,11 @@ class Foot(QWidget):
     def show_side(self, side: int) -> None:
         """Show the present size of tiles."""
         self.side.setValue(side)
+
+    def _show_keys(self) -> None:
+        shown = map(keys().shown, (ActionName.SMALLER_TILES, ActionName.LARGER_TILES))
+        words = self.tr("Size of thumbnails ({keys})").format(keys=" ".join(shown))
+        self.side.setToolTip(words)
 
     def _on_side(self, side: float) -> None:
         self.side_wanted.emit(round(side))

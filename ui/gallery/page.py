@@ -89,7 +89,7 @@ class GalleryPage(QWidget):
     @cached_property
     def viewer(self) -> Viewer:
         """The viewer of one picture, which is made when it is first wanted."""
-        viewer = Viewer(self.loader, self._theme, self._actions)
+        viewer = Viewer(self.loader, self._theme)
         self._middle.addWidget(viewer)
         viewer.stepped.connect(self.browser.step)
         viewer.jumped.connect(self._jump)
@@ -102,7 +102,7 @@ class GalleryPage(QWidget):
     @cached_property
     def comparison(self) -> Comparison:
         """The comparison of pictures, which is made when it is first wanted."""
-        comparison = Comparison(self.loader, self._theme, self._actions)
+        comparison = Comparison(self.loader, self._theme)
         self._middle.addWidget(comparison)
         comparison.closed.connect(self.browse)
         comparison.focus_moved.connect(self._refresh)

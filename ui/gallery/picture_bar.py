@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 from app.gallery.rows import GalleryRow
 from ui.actions import REUSING, ActionName, Actions
 from ui.gallery.rating_field import RatingField
+from ui.key_tips import show_key
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -32,16 +33,13 @@ class PictureBar(QWidget):
         self.reject = MarkButton(theme, actions, ActionName.REJECT, "reject", "reject")
         self.rating = RatingField(theme)
         self.use = WordButton(theme, self.tr("Reuse"), "create")
-        key = actions.key(ActionName.USE_SETTINGS)
-        self.use.setAccessibleDescription(actions[ActionName.USE_SETTINGS].text())
-        self.use.setToolTip(f"{actions[ActionName.USE_SETTINGS].text()} ({key})")
+        show_key(self.use, ActionName.USE_SETTINGS, actions[ActionName.USE_SETTINGS].text())
         self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"), outlined=True)
         self.menu = QMenu(self)
         for name in REUSING:
             self.menu.addAction(actions[name])
         self.start = WordButton(theme, self.tr("Start from this"), "picture")
-        key = actions.key(ActionName.START_FROM)
-        self.start.setToolTip(f"{actions[ActionName.START_FROM].text()} ({key})")
+        show_key(self.start, ActionName.START_FROM, actions[ActionName.START_FROM].text())
         self.compare = _button(theme, actions, ActionName.COMPARE, "side_by_side")
         self.files = [_button(theme, actions, name, icon) for name, icon in _FILE_BUTTONS]
         for button in (self.use, self.start):
@@ -103,7 +101,7 @@ class MarkButton(IconButton):
     ) -> None:
         self._unmarked, self._marked = icon, marked
         super().__init__(theme, icon, actions[name].text(), checkable=True)
-        self.set_name(actions[name].text(), actions.key(name))
+        show_key(self, name)
         self._action = actions[name]
         self.clicked.connect(self._on_clicked)
         self.toggled.connect(self._draw)
@@ -121,6 +119,6 @@ class MarkButton(IconButton):
 
 def _button(theme: Theme, actions: Actions, name: ActionName, icon: str) -> IconButton:
     button = IconButton(theme, icon, actions[name].text())
-    button.set_name(actions[name].text(), actions.key(name))
+    show_key(button, name)
     button.clicked.connect(actions[name].trigger)
     return button

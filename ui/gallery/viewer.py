@@ -7,12 +7,13 @@ from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gallery.rows import GalleryRow, Trouble
-from ui.actions import ActionName, Actions
+from ui.action_names import ActionName
 from ui.escape_key import is_escape_wanted
 from ui.gallery.labels import marks_words, name_of, position_label, spoken, trouble_label
 from ui.gallery.picture_loader import LoadedPicture, PictureLoader
 from ui.item_models.dragged_pictures import drag_out, files_as_data
-from ui.keys import bind_key, keys
+from ui.key_tips import show_key
+from ui.keys import bind_key
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -35,10 +36,9 @@ class Viewer(QWidget):
     jumped = Signal(int)
     closed = Signal()
 
-    def __init__(self, loader: PictureLoader, theme: Theme, actions: Actions) -> None:
+    def __init__(self, loader: PictureLoader, theme: Theme) -> None:
         super().__init__()
         self._loader = loader
-        self._actions = actions
         self._wanted = ""
         self._trouble: Trouble | None = None
         # The stack that the viewer left to fill the screen.
@@ -46,14 +46,14 @@ class Viewer(QWidget):
         self.setProperty("role", "canvas")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view = ZoomView(theme, margin=0)
-        self.zoom = ZoomBar(self.view, theme, actions)
+        self.zoom = ZoomBar(self.view, theme)
         self.zoom.setParent(self.view)
         self.back = IconButton(theme, "back", self.tr("Back to all pictures"))
         self.back.set_name(self.tr("Back to all pictures"), self.tr("Esc"))
         self.previous = IconButton(theme, "previous", self.tr("Picture before"))
-        self.previous.set_name(self.tr("Picture before"), keys().shown(ActionName.PICTURE_BEFORE))
+        show_key(self.previous, ActionName.PICTURE_BEFORE)
         self.next = IconButton(theme, "next", self.tr("Picture after"))
-        self.next.set_name(self.tr("Picture after"), keys().shown(ActionName.PICTURE_AFTER))
+        show_key(self.next, ActionName.PICTURE_AFTER)
         self.name = ElidedLabel()
         self.position = plain_label("", "caption")
         self.marks = plain_label("", "caption")

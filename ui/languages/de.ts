@@ -1691,14 +1691,6 @@
  <context>
   <name>Foot</name>
   <message>
-   <source>Details</source>
-   <translation>Details</translation>
-  </message>
-  <message>
-   <source>Folders</source>
-   <translation>Ordner</translation>
-  </message>
-  <message>
    <source>Reading pictures</source>
    <translation>Bilder werden gelesen</translation>
   </message>

@@ -22,7 +22,7 @@ from engine.api.model_files import MODEL_SUFFIXES, ModelInfo, ModelKind
 from engine.folders import has_suffix
 from ui.action_names import ActionName
 from ui.checkpoint_labels import fit_label, part_label, part_summary, prediction_line
-from ui.keys import keys
+from ui.key_tips import show_key
 from ui.labels import size_label, steps_label, variant_label, when
 from ui.method_labels import method_name
 from ui.model_labels import (
@@ -72,8 +72,8 @@ class ModelDetails(QWidget):
         self.own_settings = OwnSettings(session)
         self.use = FilledButton()
         self.reveal_button = IconButton(theme, "reveal", self.tr("Show in the file manager"))
-        self.trash = IconButton(theme, "trash", "")
-        self.trash.set_name(self.tr("Move to the trash"), keys().shown(ActionName.TRASH_MODEL))
+        self.trash = IconButton(theme, "trash", self.tr("Move to the trash"))
+        show_key(self.trash, ActionName.TRASH_MODEL)
         self.hash = QPushButton(self.tr("Compute the hash"))
         self.unhashed = plain_label(
             self.tr("The hash could not be computed: the file has changed, or cannot be read."),

@@ -85,7 +85,7 @@ class CanvasPanel(QWidget):
         self.batch = BatchPanel(session, theme)
         for page in (self.empty, self.batch, self.view):
             self.pictures.addWidget(page)
-        self.zoom = ZoomBar(self.view, theme, actions)
+        self.zoom = ZoomBar(self.view, theme)
         self.view.addAction(actions[ActionName.TRASH])
         self.corner = CanvasCorner(self.view, theme, actions)
         self.back = self.corner.back

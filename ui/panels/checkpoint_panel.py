@@ -12,6 +12,7 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo
 from ui.actions import ActionName, Actions
 from ui.item_models.checkpoint_item_model import CheckpointItemModel
+from ui.key_tips import show_key
 from ui.labels import checkpoint_summary
 from ui.model_folder import ask_where
 from ui.panels.gap_panel import GapPanel
@@ -35,7 +36,7 @@ class CheckpointPanel(QWidget):
         self.box = ChoiceBox(theme, of_files=True)
         self.box.setModel(self.model)
         self.open = IconButton(theme, "folder", self.tr("Open a file…"), outlined=True)
-        self.open.set_name(self.tr("Open a file…"), actions.key(ActionName.OPEN))
+        show_key(self.open, ActionName.OPEN)
         self.details = IconButton(theme, "note", self.tr("About the model…"), outlined=True)
         self.about = plain_label("", "caption", wrap=True)
         self.gaps = GapPanel(session, theme)

@@ -21,6 +21,7 @@ from app.form.examples import StarterExample
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.first_postcards import POSTCARDS, picture_file
+from ui.key_tips import show_key
 from ui.machine_labels import device_sentence, found_words, picture_time
 from ui.panels.first_folders import FirstFolders
 from ui.panels.first_offer import FirstOffer
@@ -53,7 +54,7 @@ class FirstRun(QWidget):
         self.found.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.postcards = [self._postcard(card) for card in POSTCARDS]
         self.use_file = QPushButton(self.tr("Choose a file…"))
-        self.use_file.setToolTip(actions.key(ActionName.OPEN))
+        show_key(self.use_file, ActionName.OPEN)
         self.folders = FirstFolders(session, actions)
         self.offer = FirstOffer(session)
         self.cards = [self._try_it(), self._use_mine(), self._get_one()]

@@ -18,6 +18,7 @@ from app.session import Session
 from engine.api.request import GenerateRequest
 from ui.actions import REUSING, STEERING, ActionName, Actions
 from ui.job_labels import job_title
+from ui.key_tips import show_key
 from ui.labels import settings_summary, size_label
 from ui.pictures import ReadPicture
 from ui.theme.metrics import XS, M, S
@@ -63,15 +64,13 @@ class InfoPanel(QWidget):
         self.detail = ElidedLabel("caption")
         self.watch = QPushButton(self.tr("Follow live"))
         self.use = WordButton(theme, self.tr("Reuse"), "create")
-        self.use.setAccessibleDescription(actions[_USE].text())
-        self.use.setToolTip(f"{actions[_USE].text()} ({actions.key(_USE)})")
+        show_key(self.use, _USE, actions[_USE].text())
         self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"), outlined=True)
         self.menu = QMenu(self)
         for name in REUSING:
             self.menu.addAction(actions[name])
         self.start = WordButton(theme, self.tr("Start from this"), "picture")
-        start = actions[ActionName.START_FROM].text()
-        self.start.setToolTip(f"{start} ({actions.key(ActionName.START_FROM)})")
+        show_key(self.start, ActionName.START_FROM, actions[ActionName.START_FROM].text())
         self.upscale = UpscaleButton(session, theme, actions, self._pictures)
         self.buttons = [self._button(theme, name, icon) for name, icon in _BUTTONS]
         self.details = self._button(theme, ActionName.DETAILS, "note")
@@ -124,7 +123,7 @@ class InfoPanel(QWidget):
     def _button(self, theme: Theme, name: ActionName, icon: str) -> IconButton:
         action = self._actions[name]
         button = IconButton(theme, icon, action.text())
-        button.set_name(action.text(), self._actions.key(name))
+        show_key(button, name)
         button.clicked.connect(action.trigger)
         return button
 

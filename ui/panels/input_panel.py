@@ -16,6 +16,7 @@ from engine.api.values import InputRole
 from ui.actions import ActionName, Actions
 from ui.drop_spots import DropSpot
 from ui.gallery.labels import unreadable_picture
+from ui.key_tips import show_key
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
 from ui.panels.picture_question import ask_for_picture
@@ -49,12 +50,13 @@ class InputPanel(QWidget):
         self._session, self._theme, self._state = session, theme, session.generation
         self._look: _Look | None = None
         self.choose = QPushButton(self.tr("Image to image: start from a picture…"))
-        self.choose.setToolTip(actions.key(ActionName.OPEN_START))
+        show_key(self.choose, ActionName.OPEN_START)
         self.about = plain_label("", "caption", wrap=True)
         self.thumbnail = ThumbnailView(theme, _SIDE)
         self.name, self.detail = ElidedLabel(), ElidedLabel("caption")
-        self.paint = IconButton(theme, "brush", "", outlined=True, checkable=True)
-        self.paint.set_name(actions[ActionName.PAINT].text(), actions.key(ActionName.PAINT))
+        mask = actions[ActionName.PAINT].text()
+        self.paint = IconButton(theme, "brush", mask, outlined=True, checkable=True)
+        show_key(self.paint, ActionName.PAINT)
         self.drop = IconButton(theme, "close", self.tr("Remove the start picture"))
         ends = self.tr("keep"), self.tr("reinvent")
         field = DecimalField(*bounds_of(GenerateRequest, "strength"), step=0.05)

@@ -16,6 +16,7 @@ from engine.api.fields import bounds_of
 from engine.api.limits import MAX_SIDE
 from engine.api.masks import Margins, MaskOptions
 from ui.actions import ActionName, Actions
+from ui.key_tips import show_key
 from ui.theme.metrics import CONTROL_HEIGHT, XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.flow_layout import FlowLayout
@@ -73,7 +74,8 @@ class PaintBar(QWidget):
         self.invert = self._button(ActionName.INVERT_MASK, "invert")
         self.clear = self._button(ActionName.CLEAR_MASK, "trash")
         self.colour = ColourButton(theme)
-        self.colour.set_name(self.tr("Colour of the mask"), actions.key(ActionName.VEIL_COLOUR))
+        self.colour.setAccessibleName(self.tr("Colour of the mask"))
+        show_key(self.colour, ActionName.VEIL_COLOUR)
         self.colour.clicked.connect(actions[ActionName.VEIL_COLOUR].trigger)
         self.open_file = IconButton(theme, "folder", self.tr("Open a mask…"))
         self.done = QPushButton(self.tr("Done"))
@@ -111,7 +113,7 @@ class PaintBar(QWidget):
     def _button(self, name: ActionName, icon: str, *, checkable: bool = False) -> IconButton:
         action = self._actions[name]
         button = IconButton(self._theme, icon, action.text(), checkable=checkable)
-        button.set_name(action.text(), self._actions.key(name))
+        show_key(button, name)
         button.clicked.connect(action.trigger)
         return button
 
@@ -149,12 +151,6 @@ class ColourButton(QToolButton):
         super().__init__()
         self._theme, self._colour = theme, theme.colours.accent
         self.setFixedSize(CONTROL_HEIGHT, CONTROL_HEIGHT)
-
-    def set_name(self, name: str, key: str) -> None:
-        """Set the name for screen readers, and the tooltip with the key."""
-        self.setAccessibleName(name)
-        self.setAccessibleDescription(key)
-        self.setToolTip(f"{name} ({key})")
 
     def show_colour(self, colour: str) -> None:
         """Show another colour."""

@@ -59,7 +59,7 @@ class PaintPanel(QWidget):
         self.layer = MaskLayer(self)
         self.view = PaintView(theme, self.layer)
         self.bar = PaintBar(theme, actions)
-        self.zoom = ZoomBar(self.view, theme, actions)
+        self.zoom = ZoomBar(self.view, theme)
         # The path and the size of the picture that the strokes are on.
         self._painted_on = ""
         self._size = QSize()

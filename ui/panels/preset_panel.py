@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.key_tips import show_key
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 
@@ -30,7 +31,7 @@ class PresetPanel(QWidget):
         self.menu = QMenu(self.presets)
         self.presets.setMenu(self.menu)
         self.earlier = QPushButton(self.tr("Earlier prompts"))
-        self.earlier.setToolTip(actions.key(ActionName.EARLIER_PROMPTS))
+        show_key(self.earlier, ActionName.EARLIER_PROMPTS)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(S)

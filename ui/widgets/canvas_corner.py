@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.actions import ActionName, Actions
-from ui.keys import keys
+from ui.key_tips import show_key
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.compare_view import CompareView
@@ -20,13 +20,11 @@ class CanvasCorner(QWidget):
         self._compare = actions[ActionName.COMPARE_START]
         self.back = IconButton(theme, "grid", "")
         self.back.set_name(self.tr("Back to all pictures of the batch"), self.tr("Esc"))
-        self.compare = IconButton(theme, "compare", "", checkable=True)
-        self.compare.set_name(self._compare.text(), actions.key(ActionName.COMPARE_START))
-        self.hold = IconButton(theme, "picture", "")
-        self.hold.set_name(
-            self.tr("Show the start picture while this is held"),
-            keys().shown(ActionName.HOLD_START),
-        )
+        self.compare = IconButton(theme, "compare", self._compare.text(), checkable=True)
+        show_key(self.compare, ActionName.COMPARE_START)
+        held = self.tr("Show the start picture while this is held")
+        self.hold = IconButton(theme, "picture", held)
+        show_key(self.hold, ActionName.HOLD_START)
         self.map = IconButton(theme, "eye", self.tr("Take the map off the picture"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -3,7 +3,8 @@
 from PySide6.QtCore import QEvent, QLocale, QObject
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
-from ui.actions import ActionName, Actions
+from ui.action_names import ActionName
+from ui.key_tips import show_key
 from ui.theme.metrics import M
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -17,17 +18,16 @@ _MOVING = (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.LayoutDirectionChan
 class ZoomBar(QFrame):
     """Buttons for the zoom of a `ZoomView`; the percentage goes from fitted to 100 % and back."""
 
-    def __init__(self, view: ZoomView, theme: Theme, actions: Actions) -> None:
+    def __init__(self, view: ZoomView, theme: Theme) -> None:
         super().__init__(view)
         self._view = view
         self.setProperty("role", "floating")
         self.smaller = IconButton(theme, "minus", self.tr("Zoom out"))
-        self.smaller.set_name(self.tr("Zoom out"), actions.key(ActionName.ZOOM_OUT))
+        show_key(self.smaller, ActionName.ZOOM_OUT)
         self.larger = IconButton(theme, "plus", self.tr("Zoom in"))
-        self.larger.set_name(self.tr("Zoom in"), actions.key(ActionName.ZOOM_IN))
+        show_key(self.larger, ActionName.ZOOM_IN)
         self.percent = QPushButton()
         self.percent.setProperty("role", "flat")
-        self._keys = actions.key(ActionName.ZOOM_FIT), actions.key(ActionName.ZOOM_ACTUAL)
         widest = self.fontMetrics().horizontalAdvance(self._text(1600))
         self.percent.setMinimumWidth(widest + self.fontMetrics().averageCharWidth() * 3)
         row = QHBoxLayout(self)
@@ -50,16 +50,14 @@ class ZoomBar(QFrame):
 
     def _refresh(self) -> None:
         self.percent.setText(self._text(round(self._view.scale * 100)))
-        fit, actual = self._keys
         if self._view.is_fitted:
             name = self.tr("Fitted, {percent}: show at 100 %").format(percent=self.percent.text())
-            key = actual
+            key = ActionName.ZOOM_ACTUAL
         else:
             name = self.tr("{percent}: fit into the window").format(percent=self.percent.text())
-            key = fit
+            key = ActionName.ZOOM_FIT
         self.percent.setAccessibleName(name)
-        self.percent.setAccessibleDescription(key)
-        self.percent.setToolTip(f"{name} ({key})")
+        show_key(self.percent, key)
 
     def _text(self, percent: int) -> str:
         return self.tr("{n} %").format(n=QLocale().toString(percent))
