@@ -59,6 +59,8 @@ class Drops(QObject):
         self._session, self._window, self._page = session, window, page
         self._places, self._open_form = places, open_form
         self._door = places.rail.buttons[Place.CREATE]
+        # The files of a drag: read once, as the program that drags them answers anew each time.
+        self._dragged: list[Path] = []
         # What the cards were made for, and what they offer: a pointer that moves reads no file.
         self._offered: tuple[tuple[Path, bool], list[DropOffer]] | None = None
         self._opening = QTimer(self, singleShot=True, interval=_OPENS_AFTER_MS)
@@ -79,6 +81,7 @@ class Drops(QObject):
             self._drop(event)
         elif event.type() is QEvent.Type.DragLeave:
             # The dragged files left the window, or Esc was pressed.
+            self._dragged = []
             self._end()
         else:
             return False
@@ -86,22 +89,26 @@ class Drops(QObject):
 
     def _enter(self, event: QDragEnterEvent) -> None:
         """Accept dragged local files, also pictures from the window's own strip."""
-        if dropped_files(event.mimeData()):
+        self._dragged = dropped_files(event.mimeData())
+        if self._dragged:
             _accept_copy(event)
             self._show_offers(event)
 
     def _move(self, event: QDragMoveEvent) -> None:
         """Highlight what is under the pointer; a drop beside cards and spots does nothing."""
         self._show_offers(event)
-        if self._spot_at(event) is None and not self._acts_at(event.position().toPoint()):
-            event.ignore()
-        else:
+        acts = self._acts_at(event.position().toPoint())
+        if acts or self._spot_at(event, self._dragged) is not None:
             _accept_copy(event)
+        else:
+            event.ignore()
 
     def _drop(self, event: QDropEvent) -> None:
         """Perform the action of the spot or the card that the file was dropped on."""
         files = taken_files(event.mimeData())
-        spot, chosen = self._spot_at(event), self.overlay.chosen(event.position().toPoint())
+        spot = self._spot_at(event, files)
+        chosen = self.overlay.chosen(event.position().toPoint())
+        self._dragged = []
         self._end()
         if spot is not None:
             _accept_copy(event)
@@ -142,9 +149,11 @@ class Drops(QObject):
             # A click with a slight movement must not flash the cards.
             self._end()
             return
-        files = dropped_files(event.mimeData())
-        if not files:
+        if not event.mimeData().hasUrls():
             # The other program may end, or take its data back, while it drags.
+            self._dragged = []
+        files = self._dragged
+        if not files:
             self._end()
             return
         # A picture that is seen in full may begin its way anywhere: cards would lie over it.
@@ -210,8 +219,7 @@ class Drops(QObject):
         spots = ((spot, self._area(spot.widget) & seen) for spot in self._page.form.drop_spots())
         return [(spot, area) for spot, area in spots if not area.isEmpty()]
 
-    def _spot_at(self, event: QDropEvent) -> DropSpot | None:
-        files = dropped_files(event.mimeData())
+    def _spot_at(self, event: QDropEvent, files: Sequence[Path]) -> DropSpot | None:
         if not files or not self._takes_spots(files[0]):
             return None
         place = event.position().toPoint()

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication, QPixmap
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QPixmap,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
@@ -416,6 +423,38 @@ def test_a_pointer_that_moves_asks_nothing_of_a_file_and_makes_no_cards_again(
         QApplication.sendEvent(desk.window, moved)
     assert asked == []
     assert desk.window.drops.overlay.cards is cards
+
+
+class _AskedFor(QMimeData):
+    """Dragged files that count how often they are asked for."""
+
+    asked = 0
+
+    def urls(self) -> list[QUrl]:
+        self.asked += 1
+        return super().urls()
+
+
+def test_a_dragged_file_is_asked_for_once_however_far_it_goes(desk: Desk) -> None:
+    """Another program takes milliseconds to answer, and a thousand files are a thousand paths."""
+    data = _AskedFor()
+    data.setUrls([QUrl.fromLocalFile("/a/mix.png")])
+    kind: type[QDragEnterEvent] | type[QDragMoveEvent] = QDragEnterEvent
+    for at in range(5, 50, 5):
+        event = kind(
+            QPoint(at, at), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+        )
+        QApplication.sendEvent(desk.window, event)
+        kind = QDragMoveEvent
+    assert desk.window.drops.overlay.isVisible()
+    assert data.asked == 1
+    QApplication.sendEvent(desk.window, QDragLeaveEvent())
+    assert not desk.window.drops.overlay.isVisible()
+    event = QDragMoveEvent(
+        QPoint(5, 5), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(desk.window, event)
+    assert not desk.window.drops.overlay.isVisible()
 
 
 def test_a_drop_on_a_card_that_its_file_has_no_more_is_refused(desk: Desk, tmp_path: Path) -> None:
