@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine.connection import EngineCommand
 from app.queue.jobs import JobState
 from tests.app.everything import picture_ids
 from tests.app.sessions import Staged
@@ -16,7 +15,6 @@ from tests.app.supervised import QUICK
 from tests.metadata.records import read_record
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
-ENGINE = Path(__file__).parents[1] / "server" / "scripted_engine.py"
 # Everything at once that a person may type, and all that a script of others may write.
 TYPED = "Bücher 日本 🎨 it's #1 100% & <b>“q” עברית"
 UNSEEN = "a\N{RIGHT-TO-LEFT OVERRIDE}gnp.\N{ZERO WIDTH SPACE}\t\x07b"
@@ -36,11 +34,6 @@ QUICK_ONES = ("typed", "unseen", "no text")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has fewer names")
 
 
-def session_in_odd_folder(folder: Path, bot: QtBot) -> Staged:
-    arguments = ("-I", str(ENGINE), "{}", "--parent", str(os.getpid()))
-    return Staged(folder, bot, EngineCommand(sys.executable, arguments), QUICK)
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -54,7 +47,7 @@ def test_a_picture_is_made_found_and_kept_in_a_folder_of_any_name(
     # SQLite takes paths of 512 bytes, and the longest name is of 250.
     folder = tmp_path / name / name[:60]
     checkpoint = write_checkpoint(folder / "models" / name)
-    staged = session_in_odd_folder(folder, qtbot).start()
+    staged = Staged(folder, qtbot, None, QUICK).start()
     session = staged.session
     session.open_file(checkpoint)
     form = session.generation
@@ -72,7 +65,7 @@ def test_a_picture_is_made_found_and_kept_in_a_folder_of_any_name(
     (row,) = index.rows(picture_ids(session, staged))
     assert (row.path, row.prompt) == (image, "a red horse")
     staged.end()
-    again = session_in_odd_folder(folder, qtbot)
+    again = Staged(folder, qtbot, None, QUICK)
     assert again.session.generation.checkpoint == checkpoint
     assert [notice.error for notice in again.session.notices.notices] == []
     (row,) = again.session.gallery_index.rows(picture_ids(again.session, again))

@@ -15,6 +15,7 @@ from PIL import Image
 from engine.api.messages import (
     CancelJob,
     EngineFatal,
+    Hello,
     ImageSaved,
     JobCancelled,
     JobFinished,
@@ -26,6 +27,7 @@ from engine.api.messages import (
 )
 from engine.api.values import ErrorCode, Phase
 from engine.parent import watch
+from tests.forks import forked
 from tests.metadata.records import read_record
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import ENGINE, PATIENCE_S, scripted
@@ -41,7 +43,7 @@ LONG = Plan(networks={"denoiser": Misdeed(run_seconds=FOREVER)})
 
 
 def test_the_end_of_the_pipe_ends_an_idle_engine(start: Start) -> None:
-    talk = start(scripted(NOTHING, new=True))
+    talk = start(scripted(NOTHING))
     talk.hang_up()
     assert talk.wait_for_end() == 0
 
@@ -130,10 +132,10 @@ def test_ctrl_c_in_the_app_s_terminal_is_not_the_engine_s_business(
 
 
 def test_ctrl_c_ends_an_engine_of_its_own(start: Start, job: MakeJob) -> None:
-    talk = start(scripted(LONG, new=True))
+    talk = start(scripted(LONG))
     talk.send(job("long"))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
-    talk.process.send_signal(signal.SIGINT)
+    os.kill(talk.wait_for(Hello).pid, signal.SIGINT)
     assert talk.wait_for_end() == 0
     assert [event.job for event in talk.of(JobCancelled)] == ["long"]
 
@@ -194,7 +196,7 @@ def test_an_engine_whose_app_died_before_it_started_ends_at_once(start: Start) -
 
 @linux_only
 def test_the_right_parent_is_no_reason_to_end(start: Start) -> None:
-    talk = start((*ENGINE, "--parent", str(os.getpid())))
+    talk = start(forked("-m", "engine", "--parent", str(os.getpid())))
     talk.send(Ping(sequence=1))
     talk.wait_for(Pong)
 

@@ -9,18 +9,24 @@ from pathlib import Path
 import pytest
 
 from engine.api.messages import Hello
+from tests.forks import forked
 from tests.server.conftest import Start
 from tests.server.conversation import ENGINE, PATIENCE_S, Conversation
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the app itself waits")
 
 
+PARENT = ("--parent", str(os.getpid()))
+
+
 @pytest.fixture
 def talk(start: Start) -> Conversation:
-    return start((*ENGINE, "--parent", str(os.getpid())))
+    """An engine with the process between; the command of a fork ends as that one does."""
+    return start(forked("-m", "engine", *PARENT))
 
 
-def test_the_app_waits_for_a_process_of_one_thread(talk: Conversation) -> None:
+def test_the_app_waits_for_a_process_of_one_thread(start: Start) -> None:
+    talk = start((*ENGINE, *PARENT))
     between, engine = talk.process.pid, talk.wait_for(Hello).pid
     assert len(list(Path(f"/proc/{engine}/task").iterdir())) > 1
     (thread,) = Path(f"/proc/{between}/task").iterdir()

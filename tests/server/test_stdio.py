@@ -11,7 +11,7 @@ from tests.server.scripted_engine import Plan
 
 
 def test_output_of_libraries_goes_to_stderr(start: Start, job: MakeJob) -> None:
-    talk = start(scripted(Plan(noisy=True), new=True))
+    talk = start(scripted(Plan(noisy=True)))
     talk.send(job("one"), job("two"))
     talk.wait_for(JobFinished, lambda event: event.job == "two")
     talk.shut_down()
