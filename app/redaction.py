@@ -11,7 +11,8 @@ from engine.api.request import GenerateRequest
 
 # Shorter prompts are words that occur anywhere.
 _LEAST_PROMPT = 4
-_PICTURE = re.compile(r"[^\s/\\\"']*\.(png|webp|jpe?g)\b", re.IGNORECASE)
+# From the beginning of a word on: tried from each of its letters, a long one takes seconds.
+_PICTURE = re.compile(r"(?<![^\s/\\\"'])[^\s/\\\"']*\.(png|webp|jpe?g)\b", re.IGNORECASE)
 
 
 def private_texts(
