@@ -52,6 +52,10 @@ class ModelCommands(QObject):
         """Return True if the form has a place for a model."""
         return not model.problem and model.kind in self._uses
 
+    def is_in_use(self, model: ModelInfo) -> bool:
+        """Return True for the checkpoint that the form has."""
+        return model.kind is ModelKind.CHECKPOINT and Path(model.path) == self._form.checkpoint
+
     def can_trash(self, model: ModelInfo) -> bool:
         """Return True for a person's own file: the starter belongs to the application."""
         return not self._store.is_starter(model)

@@ -183,6 +183,17 @@ def test_a_model_is_used_by_enter_and_by_the_button(shown: Shown) -> None:
     assert str(form.checkpoint) == MIX.path
 
 
+def test_the_model_that_the_form_has_is_in_use_and_cannot_be_chosen_again(shown: Shown) -> None:
+    yours, use = shown.page.yours, shown.page.yours.details.use
+    shown.tell(MIX, model("other"))
+    yours.choose(MIX.path)
+    assert (use.text(), use.isEnabled()) == ("Use this model", True)
+    shown.session.generation.checkpoint = Path(MIX.path)
+    assert (use.text(), use.isEnabled()) == ("In use", False)
+    yours.choose(model("other").path)
+    assert (use.text(), use.isEnabled()) == ("Use this model", True)
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

@@ -2809,6 +2809,10 @@
    <translation>Vorgaben</translation>
   </message>
   <message>
+   <source>In use</source>
+   <translation>In Gebrauch</translation>
+  </message>
+  <message>
    <source>Made from</source>
    <translation>Entstanden aus</translation>
   </message>

@@ -147,6 +147,7 @@ class ModelDetails(QWidget):
     def _connect(self) -> None:
         session = self._session
         session.checkpoints.looked.connect(self._on_looked)
+        session.generation.checkpoint_changed.connect(self._show_use)
         session.models.store.hash_changed.connect(self._on_hash)
         self._kept.timeout.connect(self._keep_note)
         self.note.textChanged.connect(self._kept.start)
@@ -219,8 +220,7 @@ class ModelDetails(QWidget):
         self.about.setText(breakable(" · ".join(filter(None, (kind, family, variant)))))
         self.problem.setText(breakable(worded_both(model.problem, model.hint)))
         self.problem.setVisible(bool(model.problem))
-        self.use.setText(use_label(model.kind))
-        self.use.setVisible(session.model.can_use(model))
+        self._show_use()
         # It comes with the application, whose files are not a person's to throw away.
         self.trash.setVisible(session.model.can_trash(model))
         self._put("gaps", _GapList(session, self._theme, model, info))
@@ -237,6 +237,16 @@ class ModelDetails(QWidget):
             if percent is None
             else self.tr("Computing the hash: {n} %").format(n=percent)
         )
+
+    def _show_use(self) -> None:
+        """Offer to use the model, unless the form has it."""
+        model = self._model
+        if model is None:
+            return
+        in_use = self._session.model.is_in_use(model)
+        self.use.setText(self.tr("In use") if in_use else use_label(model.kind))
+        self.use.setEnabled(not in_use)
+        self.use.setVisible(self._session.model.can_use(model))
 
     def _put(self, name: str, made: QWidget) -> None:
         """Put a new widget in the place of an old one."""
