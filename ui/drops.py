@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from app.form.other_formats import is_of_other_format
+from app.form.other_formats import begins_as_png, is_of_other_format
 from app.library.file_kind import FileKind
 from app.library.picture_files import is_picture
 from app.listed_names import as_listed
@@ -252,7 +252,7 @@ class Drops(QObject):
         `others` are dropped with it.
         """
         steering = self._steering_offers(file)
-        if is_of_other_format(file):
+        if begins_as_png(file):
             takes = (partial(self._take_as_png, file, at) for at in range(len(steering)))
             return [offer._replace(take=take) for offer, take in zip(steering, takes, strict=True)]
         if ours:

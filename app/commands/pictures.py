@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from app.commands.picture_trash import PictureTrash
 from app.commands.state import AppState
 from app.form.changes import Reuse
-from app.form.other_formats import is_of_other_format, keep_as_png
+from app.form.other_formats import begins_as_png, keep_as_png
 from app.queue.jobs import Job, JobState
 from engine.api.messages import ImageSaved
 from engine.api.values import ErrorInfo
@@ -57,7 +57,7 @@ class PictureCommands(QObject):
 
     def in_our_format(self, path: Path, take: Callable[[Path], object]) -> None:
         """Call `take` with a picture; with a PNG file of one whose format only begins something."""
-        if not is_of_other_format(path):
+        if not begins_as_png(path):
             take(path)
             return
 

@@ -6,12 +6,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.decoding import MAX_PIXELS
+from app.decoding import GIF_SIGNATURES, MAX_PIXELS
 from app.form.masks import keep_pasted
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.regular_file import open_regular
 
 translate = QCoreApplication.translate
 _FORMATS = {".gif": "GIF", ".avif": "AVIF"}
+# The place and the values of what an AVIF file says it is: a picture, or several.
+_HEAD_BYTES, _BRAND, _AVIF_BRANDS = 12, slice(4, 12), (b"ftypavif", b"ftypavis")
 
 
 def other_suffixes() -> tuple[str, ...]:
@@ -27,6 +30,27 @@ def is_of_other_format(path: Path) -> bool:
     return suffix in _FORMATS and suffix in other_suffixes()
 
 
+def begins_as_png(path: Path) -> bool:
+    """Return True for a picture that is kept as PNG before it is used, whatever its name is.
+
+    The content tells, as in the Gallery; a name of another format does so where content is ours.
+    """
+    return is_of_other_format(path) or _suffix_by_content(path) in other_suffixes()
+
+
+def _suffix_by_content(path: Path) -> str | None:
+    """Return the ending that a picture of another format should have; None for other files."""
+    try:
+        with open_regular(path) as file:
+            head = file.read(_HEAD_BYTES)
+    # A path with a null character raises a ValueError.
+    except (OSError, ValueError):
+        return None
+    if head.startswith(GIF_SIGNATURES):
+        return ".gif"
+    return ".avif" if head[_BRAND].startswith(_AVIF_BRANDS) else None
+
+
 def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
     """Keep a picture as `keep_pasted` does; return the PNG file's path. For a background thread."""
     # Here, as the window starts sooner without Pillow.
@@ -34,10 +58,12 @@ def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:
 
     from engine.metadata.opening import FORMATS, PictureFault, open_picture
 
-    content, form = BytesIO(), _FORMATS[path.suffix.lower()]
+    content = BytesIO()
+    # Programs save what they have under the name of another format.
+    suffix = _suffix_by_content(path) or path.suffix.lower()
+    other = (_FORMATS[suffix],) if suffix in other_suffixes() else ()
     try:
-        # Programs save what they have under the name of another format.
-        with open_picture(path, (form, *FORMATS), MAX_PIXELS) as picture:
+        with open_picture(path, (*other, *FORMATS), MAX_PIXELS) as picture:
             mode = "RGBA" if picture.has_transparency_data else "RGB"
             ImageOps.exif_transpose(picture.convert(mode)).save(content, "PNG", compress_level=1)
     except PictureFault as fault:

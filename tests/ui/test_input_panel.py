@@ -191,13 +191,22 @@ def test_the_picture_on_the_canvas_is_started_from(desk: Desk, photo: Path) -> N
     desk.wait(lambda: desk.session.generation.input_path(InputRole.INIT) == str(photo))
 
 
-@pytest.mark.parametrize("name", [ActionName.START_FROM, ActionName.FOLLOW, ActionName.PROMPT_BY])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        (ActionName.START_FROM, "dance.gif"),
+        (ActionName.FOLLOW, "dance.gif"),
+        (ActionName.PROMPT_BY, "dance.gif"),
+        # The Gallery goes by the content, and so does the form.
+        (ActionName.START_FROM, "dance.png"),
+    ],
+)
 def test_a_gif_on_the_canvas_steers_as_a_png_file(
-    desk: Desk, tmp_path: Path, name: ActionName
+    desk: Desk, tmp_path: Path, name: ActionName, file: str
 ) -> None:
     """The Gallery has GIFs, and its pictures the same actions."""
-    (tmp_path / "dance.gif").write_bytes(gif())
-    desk.session.view.choose(str(tmp_path / "dance.gif"))
+    (tmp_path / file).write_bytes(gif())
+    desk.session.view.choose(str(tmp_path / file))
     desk.wait(lambda: desk.window.info.isVisible())
     desk.window.actions_by_name[name].setEnabled(True)
     desk.window.actions_by_name[name].trigger()

@@ -71,14 +71,16 @@ def test_a_picture_is_pasted_as_it_would_be_dropped(
     assert "file:" not in state.prompt
 
 
-@pytest.mark.parametrize("suffix", [".gif", ".avif"])
+@pytest.mark.parametrize(
+    ("suffix", "form"), [(".gif", "GIF"), (".avif", "AVIF"), (".png", "GIF"), (".jpg", "AVIF")]
+)
 def test_a_picture_of_another_format_is_started_from_as_png(
-    desk: Desk, tmp_path: Path, suffix: str
+    desk: Desk, tmp_path: Path, suffix: str, form: str
 ) -> None:
     """The first frame of an animation is taken."""
     path = tmp_path / f"moving{suffix}"
     frames = [Image.new("RGB", (64, 48), colour) for colour in ("red", "blue")]
-    frames[0].save(path, save_all=True, append_images=frames[1:], quality=100)
+    frames[0].save(path, form, save_all=True, append_images=frames[1:], quality=100)
     copy(path, as_file=True)
     press_paste(desk, in_prompt=False)
     state = desk.session.generation
