@@ -3,7 +3,7 @@
 At the beginning of each phase the engine estimates, from earlier jobs, the time of the phase and of
 all phases after it; the steps of denoising show this job's own pace. In a phase without steps the
 fraction grows with the time, more slowly towards the end, and reaches the end only when the phase
-does.
+does. In one with steps no time brings it further than to the end of the step that runs.
 """
 
 from collections import deque
@@ -54,10 +54,12 @@ class TimeLeft:
         # The latest steps' ends. The duration of the first step, which does more, is left out.
         self._marks: deque[tuple[float, int]] = deque()
         self._shown: tuple[float, float] | None = None
-        self._furthest = 0.0
+        self._furthest = self._phase_from = 0.0
 
     def on_phase(self, phase: Phase, expected_s: float | None, after_s: float | None) -> None:
         """Start a phase with the expected seconds of it and of all phases after it."""
+        # As far as the phase before came, by the time that it took.
+        self._phase_from = self.fraction or 0.0
         self._phase, self._phase_started = phase, self._clock()
         self._done, self._total = 0, None
         self._expected_s, self._after_s = expected_s, after_s
@@ -115,8 +117,19 @@ class TimeLeft:
             return self._furthest or None
         elapsed = self._clock() - self._started
         now = elapsed / (elapsed + left) if elapsed + left > 0 else 0.0
-        self._furthest = max(self._furthest, min(now, 0.999))
+        self._furthest = max(self._furthest, min(now, self._most(elapsed + left), 0.999))
         return self._furthest
+
+    def _most(self, whole_s: float) -> float:
+        """Return the done share of a job of so many seconds when the step that runs is done.
+
+        1 in a phase without steps.
+        """
+        if self._phase not in STEPPED or not self._total or whole_s <= 0:
+            return 1.0
+        phase_over = 1 - (self._after_s or 0.0) / whole_s
+        steps = min(1.0, (self._done + 1) / self._total)
+        return self._phase_from + max(0.0, phase_over - self._phase_from) * steps
 
     @property
     def phase_fraction(self) -> float | None:
@@ -153,7 +166,8 @@ class TimeLeft:
             expected = None if self.is_overdue else self._expected_s * (1 - eased(self._ratio))
         pace = self.seconds_per_step
         if pace is not None and self._total is not None:
-            since = self._clock() - self._marks[-1][0]
+            # A step that takes longer is not yet the next one.
+            since = min(self._clock() - self._marks[-1][0], pace)
             by_pace = max(0.0, (self._total - self._done) * pace - since)
             if expected is None:
                 return by_pace

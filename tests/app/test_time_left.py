@@ -177,6 +177,32 @@ def test_the_bar_is_of_the_whole_job_and_never_goes_back(job: Job) -> None:
     assert job.bar[2 * 84 - 1] == pytest.approx(84 / 91, abs=0.02)
 
 
+def test_the_bar_is_never_a_step_ahead_of_the_steps_that_are_done(job: Job) -> None:
+    """The bar said 94 % in step 15 of 20, while other programs kept the processor busy."""
+    job.phase(Phase.LOAD, 1.0, 81.0)
+    job.wait(1)
+    job.phase(Phase.DENOISE, 80.0, 1.0)
+    job.time.on_progress(0, 20)
+    for done, seconds in enumerate([4.0] * 14 + [90.0] * 6, start=1):
+        job.wait(seconds)
+        told = job.time.fraction
+        assert told is not None
+        assert told <= 0.02 + done / 20
+        left = job.time.seconds_left
+        assert left is not None
+        # It follows calmly.
+        assert left >= (20 - done) * 4.0 - 2
+        job.time.on_progress(done, 20)
+
+
+def test_steps_that_pause_before_the_first_is_done_move_no_bar(job: Job) -> None:
+    job.phase(Phase.DENOISE, 80.0, 1.0)
+    job.time.on_progress(0, 20)
+    job.wait(70)
+    assert job.time.fraction is not None
+    assert job.time.fraction <= 1 / 20
+
+
 def test_within_a_slow_step_the_bar_moves_on(job: Job) -> None:
     job.phase(Phase.DENOISE, None, None)
     job.steps([10.0] * 3)
