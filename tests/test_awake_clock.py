@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.terminal import TerminalReporter
+from app.cli.job_line import TerminalReporter
 from app.queue.pace import Pace
 from app.queue.progress import ProgressState
 from app.queue.time_left import TimeLeft

@@ -8,25 +8,10 @@ import argparse
 import errno
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from app.cli import (
-    bake,
-    bench,
-    cache,
-    control_map,
-    devices,
-    doctor,
-    engine,
-    generate,
-    inspect,
-    models,
-    packs,
-    settings_command,
-    updates,
-    upscale,
-)
 from app.cli.quiet_log import quiet_log
 from app.cli.terminal import StatusLine, Usage, harmless, print_error, print_note
 from app.paths import find_paths
@@ -35,23 +20,25 @@ from engine.errors import Cancelled, EngineError
 from engine.heap import LARGE_RESULT, keep_heap_compact
 from engine.packs import FOLDER, use_packs
 
-# The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
+# The help of each command. Its module has add_arguments(parser) and run(options) -> exit status.
 COMMANDS = {
-    "generate": generate,
-    "inspect": inspect,
-    "upscale": upscale,
-    "map": control_map,
-    "bake": bake,
-    "devices": devices,
-    "packs": packs,
-    "models": models,
-    "cache": cache,
-    "bench": bench,
-    "doctor": doctor,
-    "engine": engine,
-    "settings": settings_command,
-    "updates": updates,
+    "generate": "make pictures from a prompt",
+    "inspect": "say what a model file is",
+    "upscale": "make pictures larger",
+    "map": "turn a picture into the map that a ControlNet looks at",
+    "bake": "write a model with LoRAs in its weights",
+    "devices": "list backends and devices, and how fast each is here",
+    "packs": "list, install and remove runtimes",
+    "models": "list the models that can be chosen by name",
+    "cache": "list or clear cached data",
+    "bench": "time each network on this machine",
+    "doctor": "check that everything works here",
+    "engine": "run the engine for another program to talk to",
+    "settings": "show the settings, or change one",
+    "updates": "look for a newer version, install it, or go back",
 }
+# Modules that have another name than their commands.
+_MODULES = {"map": "control_map", "settings": "settings_command"}
 
 
 # Commands that load no runtime, and so keep none from being removed.
@@ -100,10 +87,11 @@ def _run(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     # A command looks at its own arguments.
     commands.type = str
-    for name, command in COMMANDS.items():
-        command_parser = commands.add_parser(name, help=command.HELP, description=command.__doc__)
-        command.add_arguments(command_parser)
-        command_parser.set_defaults(run=command.run)
+    wanted = next((word for word in arguments if not word.startswith("-")), None)
+    for name, help_text in COMMANDS.items():
+        command_parser = commands.add_parser(name, help=help_text)
+        if name == wanted:
+            _add_arguments(command_parser, _MODULES.get(name, name))
     options, rest = parser.parse_known_args(arguments)
     if rest:
         parser.error(_superfluous(options.command, rest))
@@ -121,6 +109,14 @@ def _run(arguments: Sequence[str]) -> int:
         return _failed(Cancelled())
     except EngineError as error:
         return _failed(error)
+
+
+def _add_arguments(parser: argparse.ArgumentParser, module: str) -> None:
+    """Declare what a command takes and does; only its own module is imported, as most are heavy."""
+    command = import_module(f"app.cli.{module}")
+    parser.description = command.__doc__
+    command.add_arguments(parser)
+    parser.set_defaults(run=command.run)
 
 
 def _failed(error: EngineError) -> int:

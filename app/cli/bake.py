@@ -15,10 +15,8 @@ from engine.bake.bake import bake
 from engine.bake.recipe import read_recipe
 from engine.errors import Cancelled
 from engine.families.identify import identify
-from engine.jobs.services import known_files, listed_facts
+from engine.jobs.kept_facts import known_files, listed_facts
 from engine.lora.folder import LoraFolders
-
-HELP = "write a model with LoRAs in its weights"
 
 
 class BakedOutput(msgspec.Struct, frozen=True):

@@ -23,8 +23,6 @@ from engine.pipeline.place import precisions
 
 _BATCHES = (1, 4)
 
-HELP = "time each network on this machine"
-
 
 class TimingOutput(msgspec.Struct, frozen=True):
     """One row in the JSON output, times in seconds."""

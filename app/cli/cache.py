@@ -14,8 +14,6 @@ from engine.api.values import ArtifactKind, ErrorCode
 from engine.compile.cache import NetworkCache
 from engine.errors import EngineError
 
-HELP = "list or clear cached data"
-
 _KINDS = {
     ArtifactKind.COMPILED_NETWORK: "compiled",
     ArtifactKind.CONVERTED_WEIGHTS: "converted weights",

@@ -20,8 +20,6 @@ from engine.output.writer import write_picture
 from engine.pipeline.canvas.pictures import read_picture
 from engine.preprocessors.map_maker import MapMaker, MapOrder
 
-HELP = "turn a picture into the map that a ControlNet looks at"
-
 
 class MapOutput(msgspec.Struct, frozen=True):
     """The JSON output of `safelight map --json`."""

@@ -14,8 +14,6 @@ from engine.api.remedies import InstallPack
 from engine.devices.choice import Devices
 from engine.errors import Cancelled, EngineError
 
-HELP = "list backends and devices, and how fast each is here"
-
 
 class DeviceOutput(msgspec.Struct, frozen=True):
     """A device in the JSON output; `reason` says why it cannot be used.

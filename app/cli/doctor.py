@@ -33,8 +33,6 @@ _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-E
 # Peak signal-to-noise ratio below which two backends do not make the same picture.
 _SAME_PICTURE_DB = 25.0
 
-HELP = "check that everything works here"
-
 
 class CheckOutput(msgspec.Struct, frozen=True):
     """One check in the JSON output."""

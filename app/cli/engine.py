@@ -7,8 +7,6 @@ import argparse
 
 from engine.server import main
 
-HELP = "run the engine for another program to talk to"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""

@@ -22,6 +22,7 @@ from app.cli import (
 )
 from app.cli.devices import check_hardware
 from app.cli.folders import add_folders_argument
+from app.cli.job_line import TerminalReporter
 from app.cli.spelling import (
     names_of,
     one_of,
@@ -32,7 +33,7 @@ from app.cli.spelling import (
     parse_whole_number,
 )
 from app.cli.stated_models import with_stated_models
-from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
+from app.cli.terminal import Usage, print_json, print_note
 from app.library.checkpoints import find_checkpoint
 from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
@@ -55,16 +56,15 @@ from engine.checkpoints.background_hash import BackgroundHash
 from engine.families.identify import identify
 from engine.file_paths import exists
 from engine.jobs.attempts import JobResult
+from engine.jobs.kept_facts import known_files
 from engine.jobs.roundings import bits_of
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
-from engine.jobs.services import JobServices, known_files
+from engine.jobs.services import JobServices
 from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
 from engine.metadata.recorded_files import changed_pictures
 from engine.output import Destination, destination
-
-HELP = "make pictures from a prompt"
 
 
 class ImageOutput(msgspec.Struct, frozen=True):

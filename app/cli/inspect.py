@@ -25,10 +25,8 @@ from engine.families.identify import identify
 from engine.families.parts_index import PartsIndex
 from engine.file_paths import exists
 from engine.folders import folders_of_models
-from engine.jobs.services import known_files
+from engine.jobs.kept_facts import known_files
 from engine.pipeline.inspection import inspect
-
-HELP = "say what a model file is"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

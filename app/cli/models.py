@@ -9,9 +9,7 @@ from app.library.checkpoints import ListedCheckpoint, list_checkpoints
 from app.model_folders import named_folders
 from app.paths import find_paths, starter_checkpoint
 from engine.families.file_contents import ContentsReader
-from engine.jobs.services import known_files
-
-HELP = "list the models that can be chosen by name"
+from engine.jobs.kept_facts import known_files
 
 
 class ModelOutput(msgspec.Struct, frozen=True):

@@ -20,8 +20,6 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
-HELP = "list, install and remove runtimes"
-
 
 class PackOutput(msgspec.Struct, frozen=True):
     """A pack in the JSON output; `unavailable` says why it cannot be installed here.

@@ -14,8 +14,6 @@ from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
-HELP = "show the settings, or change one"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""

@@ -15,8 +15,6 @@ from app.updates.updates import Updates
 from app.versions.trees import own_tree
 from engine.api.values import ErrorCode, ErrorInfo
 
-HELP = "look for a newer version, install it, or go back"
-
 
 class UpdatesOutput(msgspec.Struct, frozen=True, kw_only=True):
     """The JSON output of `safelight updates --json`.

@@ -21,15 +21,13 @@ from engine.compile.cache import NetworkCache
 from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled
 from engine.folders import folders_of_models
-from engine.jobs.services import known_files
+from engine.jobs.kept_facts import known_files
 from engine.jobs.upscaling import UpscaledImage, UpscaleJob, UpscaleListener, upscaled_files
 from engine.output import Destination, destination
 from engine.upscalers.reading import read_upscaler
 from engine.upscalers.upscale import Wanted
 
 _MOST_SCALE, _LEAST_TILE = 64.0, 16
-
-HELP = "make pictures larger"
 
 
 class UpscaledOutput(msgspec.Struct, frozen=True):

@@ -23,6 +23,7 @@ from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
 from engine.families.tiny_files import TinyFiles
 from engine.folders import folders_of_models
+from engine.jobs.kept_facts import known_files, listed_facts
 from engine.jobs.lora_descriptions import LoraDescriber
 from engine.jobs.lora_index import LoraIndex
 from engine.jobs.model_descriptions import ModelDescriber
@@ -266,13 +267,3 @@ class JobServices:
         self.maps.release()
         self.cache.abandon()
         return_free_memory()
-
-
-def known_files(cache: Path) -> KnownFiles:
-    """Return the store of facts about files, in the cache."""
-    return KnownFiles(cache / "files")
-
-
-def listed_facts(cache: Path) -> ListedFacts:
-    """Return the store of facts about listed files of weights, in the cache."""
-    return ListedFacts(cache / "loras.json")

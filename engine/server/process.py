@@ -119,8 +119,9 @@ class Engine:
         """Get ready, then run jobs until stopped."""
         try:
             from engine.checkpoints.background_hash import BackgroundHash
+            from engine.jobs.kept_facts import known_files
             from engine.jobs.runner import JobRunner
-            from engine.jobs.services import JobServices, known_files
+            from engine.jobs.services import JobServices
             from engine.memory.residency import Residency
             from engine.server.answers import answer_all
             from engine.server.job_run import run_job, tell_hash
@@ -132,8 +133,7 @@ class Engine:
         if self._folders is None or self._stopping:
             return
         log_as_events(self._outbox.put)
-        folders, put = self._folders, self._outbox.put
-        cache = Path(folders.cache)
+        folders, put, cache = self._folders, self._outbox.put, Path(self._folders.cache)
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
         words, models = map(_path, (folders.wildcards, folders.models))
         services = JobServices.in_cache(

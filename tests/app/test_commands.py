@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.cli import run
+from app.cli import COMMANDS, run
 from app.library.checkpoints import find_checkpoint, list_checkpoints
 from app.paths import find_paths, starter_checkpoint
 from backends.base import Device
@@ -30,6 +30,30 @@ def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     captured = capsys.readouterr()
     assert captured.err == ""
     return json.loads(captured.out)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run([command, "--help"])
+    assert ended.value.code == 0
+    assert f"`safelight {command}" in capsys.readouterr().out
+
+
+# Says which of what is heavy was imported.
+HEAVY = """
+import atexit, sys
+from app.cli import run
+atexit.register(lambda: print({"numpy", "engine.families"} & {*sys.modules}))
+run(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("word", ["--help", "settings", "nonsense"])
+def test_a_command_that_computes_nothing_imports_no_engine(word: str) -> None:
+    command = [sys.executable, "-I", "-c", HEAVY, word]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.endswith("set()\n")
 
 
 def test_devices_lists_every_backend_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from app.cli import run
-from app.cli.terminal import ByteBar, StatusLine, TerminalReporter, rounded
+from app.cli.job_line import TerminalReporter, rounded
+from app.cli.terminal import ByteBar, StatusLine
 from engine.api.values import Phase
 from engine.pipeline.forecast import PhaseEstimate
 
@@ -33,7 +34,7 @@ def screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
     # Nothing is drawn but what the test asks for.
-    monkeypatch.setattr("app.cli.terminal._TICK_S", 1e6)
+    monkeypatch.setattr("app.cli.job_line._TICK_S", 1e6)
     screen = Screen(capsys)
     yield screen
     screen.reporter.close()
@@ -110,7 +111,7 @@ def test_time_goes_on_where_nobody_tells(
 ) -> None:
     """OpenVINO's load says nothing until it is done."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr("app.cli.terminal._TICK_S", 0.01)
+    monkeypatch.setattr("app.cli.job_line._TICK_S", 0.01)
     seconds = iter(range(10_000))
     reporter = TerminalReporter(announce=True, clock=lambda: float(next(seconds)))
     reporter.expect(PhaseEstimate(100.0, 900.0))

@@ -16,11 +16,12 @@ from engine.checkpoints import known_files as known_files_module
 from engine.checkpoints.background_hash import BackgroundHash
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
+from engine.jobs.kept_facts import known_files
 from engine.jobs.lora_hashes import with_hashes
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
-from engine.jobs.services import JobServices, known_files
+from engine.jobs.services import JobServices
 from engine.lora import names_below
 from engine.lora.hashes import stated_tensors_hash
 from engine.output import Destination

@@ -19,7 +19,8 @@ from engine.checkpoints.background_hash import BackgroundHash
 from engine.errors import EngineError
 from engine.families.checkpoint import IdentifiedCheckpoint
 from engine.jobs.checkpoint_loading import load_checkpoints
-from engine.jobs.services import JobServices, known_files
+from engine.jobs.kept_facts import known_files
+from engine.jobs.services import JobServices
 from engine.lora.folder import LoraLookup
 from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.picture_plan import plan_pictures, vae_of_pass
