@@ -43,6 +43,8 @@ _EMBEDDINGS = "embeddings"
 MISSING = -1
 # Times in folders, in nanoseconds, are taken as they are once so much has passed.
 _UNSETTLED_NS = 3_000_000_000
+# A multiple of this is each time of exFAT, and of FAT with its 2 s.
+_COARSE_NS = 10_000_000
 # Where a drive has no extended attributes, macOS keeps those of a file beside it, in a file of its
 # name after this.
 _ATTRIBUTES_PREFIX = "._"
@@ -182,6 +184,15 @@ def is_settled(modified_ns: int, now_ns: int) -> bool:
     Its unit is coarse: 2 s on FAT.
     """
     return abs(now_ns - modified_ns) > _UNSETTLED_NS
+
+
+def may_keep_times(times_ns: Iterable[int]) -> bool:
+    """Return True for the times of folders of one drive if that may have FAT or exFAT.
+
+    There Windows leaves a folder's time as it is when a file is added. Other coarse clocks are
+    taken for theirs: no file system tells of its kind on all systems.
+    """
+    return all(modified_ns % _COARSE_NS == 0 for modified_ns in times_ns)
 
 
 def _enter(folder: Path, entered: set[object]) -> int | None:

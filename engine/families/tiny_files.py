@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
-from engine.folders import ADAPTER_FOLDERS, is_settled, modified_of, weights_below
+from engine.folders import ADAPTER_FOLDERS, is_settled, may_keep_times, modified_of, weights_below
 
 _SUFFIXES = frozenset({*SAFETENSORS_SUFFIXES, ".pth", ".pt"})
 _MOST_FILES = 5000
@@ -21,13 +21,27 @@ class _Listing:
     """The files below some folders, and the times of all folders that were looked into."""
 
     roots: tuple[Path, ...]
-    times: dict[Path, int]
+    # By root.
+    times: tuple[dict[Path, int], ...]
     files: tuple[Path, ...]
 
     def is_current(self, roots: tuple[Path, ...]) -> bool:
         """Tell whether the folders are these, and none has gained, lost or renamed a file."""
         return roots == self.roots and all(
-            modified_of(folder) == time for folder, time in self.times.items()
+            modified_of(folder) == modified_ns
+            for times in self.times
+            for folder, modified_ns in times.items()
+        )
+
+    @property
+    def tells_of_changes(self) -> bool:
+        """True if the folders will have other times when a file is added or removed."""
+        now_ns = time.time_ns()
+        return not any(
+            may_keep_times(times.values())
+            or not all(is_settled(modified_ns, now_ns) for modified_ns in times.values())
+            for times in self.times
+            if times
         )
 
 
@@ -38,24 +52,26 @@ class TinyFiles:
         self._latest: _Listing | None = None
 
     def below(self, folders: Iterable[Path]) -> Iterator[Path]:
-        """Yield the files; the folders are walked through only if one has changed."""
+        """Yield the files; the folders are walked through only if one has changed.
+
+        Those on a drive with FAT or exFAT are walked through each time.
+        """
         roots, latest = tuple(folders), self._latest
         if latest is None or not latest.is_current(roots):
-            latest, now_ns = _listed(roots), time.time_ns()
-            settled = all(is_settled(modified_ns, now_ns) for modified_ns in latest.times.values())
-            self._latest = latest if settled else None
+            latest = _listed(roots)
+            self._latest = latest if latest.tells_of_changes else None
         yield from latest.files
 
     def forget(self) -> None:
-        """List anew the next time: on FAT and exFAT a folder's time may not tell of new files."""
+        """List anew the next time, whatever the times of folders say."""
         self._latest = None
 
 
 def _listed(roots: tuple[Path, ...]) -> _Listing:
-    times: dict[Path, int] = {}
+    times = tuple(dict[Path, int]() for _ in roots)
     every = chain.from_iterable(
-        weights_below(folder, _SUFFIXES, inside_checkpoints=True, but=ADAPTER_FOLDERS, times=times)
-        for folder in roots
+        weights_below(root, _SUFFIXES, inside_checkpoints=True, but=ADAPTER_FOLDERS, times=of_root)
+        for root, of_root in zip(roots, times, strict=True)
     )
     files = islice((path for path in every if TINY_NAME.search(str(path))), _MOST_FILES)
     return _Listing(roots, files=tuple(files), times=times)

@@ -20,6 +20,7 @@ from engine.errors import EngineError
 from engine.families.architecture import TinyDecoder
 from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.latent_spaces import SD
+from engine.families.tiny_files import TinyFiles
 from engine.folders import entries_of as list_entries
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
@@ -300,6 +301,19 @@ def test_folders_without_one_are_looked_through_once(
     # A list of the user's models is wanted anew where folders' times tell of nothing.
     runner.services.tiny_files.forget()
     assert looked_into()
+
+
+def test_a_decoder_is_found_where_folders_keep_their_times(tmp_path: Path) -> None:
+    """On FAT and exFAT Windows leaves a folder's time as it is when a file is added."""
+    folder, files = tmp_path / "vae_approx", TinyFiles()
+    folder.mkdir()
+    for kept in (tmp_path, folder):
+        # The unit of exFAT is 10 ms, and that of FAT a multiple.
+        os.utime(kept, ns=(10**18 + 70_000_000, 10**18 + 70_000_000))
+    assert list(files.below([tmp_path])) == []
+    write_original(folder, "taesdxl")
+    os.utime(folder, ns=(10**18 + 70_000_000, 10**18 + 70_000_000))
+    assert list(files.below([tmp_path]))
 
 
 def _leave_alone(*folders: Path) -> None:
