@@ -53,12 +53,14 @@ def test_too_few_lines_fail_a_run(
     (tmp_path / "counted" / "part.py").write_text(_PART)
     (tmp_path / "test_part.py").write_text(_TEST % number)
     command = [sys.executable, "-m", "pytest", "-p", "tests.line_coverage", "-n", workers]
+    # Qt and others would load in each of the processes for nothing.
+    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
     path = os.pathsep.join(map(str, (Path(__file__).parents[1], tmp_path)))
     ended = subprocess.run(
         [*command, "--count-lines", "counted", "--rootdir", str(tmp_path), str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": path},
+        env=os.environ | plugins | {"PYTHONPATH": path},
     )
     assert (ended.returncode, said in ended.stdout) == (status, True), ended.stdout + ended.stderr

@@ -22,10 +22,15 @@ from ui.theme.theme import Theme
 
 @pytest.fixture(autouse=True)
 def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    surround(tmp_path, monkeypatch)
+
+
+def surround(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have windows work in a folder, on a known machine and without pauses for people."""
     for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "CONFIG", "LOGS"):
-        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
-    write_verdicts(tmp_path / "cache")
-    # Pauses for people: until a window is fitted into its screen, and a gallery tells of pictures.
+        monkeypatch.setenv(f"SAFELIGHT_{name}", str(folder / name.lower()))
+    write_verdicts(folder / "cache")
+    # Until a window is fitted into its screen, and a gallery tells of pictures.
     monkeypatch.setattr("ui.main_window._FRAMED_MS", 10)
     monkeypatch.setattr("app.gallery.index._SOON_MS", 10)
 

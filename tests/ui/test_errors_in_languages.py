@@ -13,7 +13,6 @@ from app.notices.kinds import actions
 from app.notices.remedies import OF_A_JOB, actions_of
 from app.notices.wording import CONTEXT, worded
 from app.settings.values import Language
-from engine.api.remedies import Remedy
 from engine.api.sentences import Sentence, filled, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.test_remedies import EACH
@@ -72,16 +71,18 @@ def test_every_code_is_told_in_all_its_parts(language: str, desk: Desk) -> None:
         desk.session.remedies.dismiss(card.notice)
 
 
-@pytest.mark.parametrize("remedy", EACH, ids=lambda remedy: type(remedy).__name__)
-def test_every_remedy_has_a_button(language: str, remedy: Remedy, desk: Desk) -> None:
-    error = ErrorInfo(ErrorCode.BACKEND_FAILED, sentence("No model is chosen."), remedies=(remedy,))
-    desk.session.notices.tell_error(error)
-    (card,) = desk.window.notices.cards
-    for action in actions_of(remedy):
-        if action not in OF_A_JOB:
-            words = card.remedies[action].text()
-            assert words
-            assert in_language(language, words), action
+def test_every_remedy_has_a_button(language: str, desk: Desk) -> None:
+    what = sentence("No model is chosen.")
+    for remedy in EACH:
+        error = ErrorInfo(ErrorCode.BACKEND_FAILED, what, remedies=(remedy,))
+        desk.session.notices.tell_error(error)
+        (card,) = desk.window.notices.cards
+        for action in actions_of(remedy):
+            if action not in OF_A_JOB:
+                words = card.remedies[action].text()
+                assert words, remedy
+                assert in_language(language, words), (remedy, action)
+        desk.session.remedies.dismiss(card.notice)
 
 
 def test_the_meaning_of_every_code_is_told(language: str, desk: Desk) -> None:

@@ -58,22 +58,22 @@ def test_a_click_on_a_settings_name_ticks_its_box(desk: Desk, page: SettingsPage
     assert not desk.session.settings.now.previews
 
 
-def test_the_rail_leads_to_the_settings(desk: Desk) -> None:
-    QTest.keyClick(desk.window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-    assert desk.window.places.place is Place.SETTINGS
+def test_the_rail_leads_to_the_settings(new_desk: Desk) -> None:
+    QTest.keyClick(new_desk.window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    assert new_desk.window.places.place is Place.SETTINGS
 
 
-def test_the_page_opens_with_its_first_rows_and_makes_the_others_later(desk: Desk) -> None:
-    desk.window.places.open(Place.SETTINGS)
-    (page,) = desk.window.findChildren(SettingsPage)
+def test_the_page_opens_with_its_first_rows_and_makes_the_others_later(new_desk: Desk) -> None:
+    new_desk.window.places.open(Place.SETTINGS)
+    (page,) = new_desk.window.findChildren(SettingsPage)
     assert page.sections[0].made
     assert not page.sections[-1].made
-    desk.wait(lambda: len(page.sections[-1].made) == 4)
+    new_desk.wait(lambda: len(page.sections[-1].made) == 4)
     assert set(page.shortcuts.rows) == set(ActionName)
 
 
 def test_rows_are_not_measured_anew_for_each_row_that_comes(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    new_desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Once each was asked for its height some 180 times, as all around it asked at several widths.
     asked, height_for_width = list[int](), FoldingRow.heightForWidth
@@ -83,22 +83,22 @@ def test_rows_are_not_measured_anew_for_each_row_that_comes(
         return height_for_width(row, width)
 
     monkeypatch.setattr(FoldingRow, "heightForWidth", counted)
-    desk.window.places.open(Place.SETTINGS)
-    (page,) = desk.window.findChildren(SettingsPage)
-    desk.wait(lambda: len(page.sections[-1].made) == 4)
+    new_desk.window.places.open(Place.SETTINGS)
+    (page,) = new_desk.window.findChildren(SettingsPage)
+    new_desk.wait(lambda: len(page.sections[-1].made) == 4)
     rows = sum(len(section.made) for section in page.sections)
     assert 0 < len(asked) < 130 * rows
 
 
-def test_a_search_finds_what_was_not_made_yet(desk: Desk) -> None:
-    desk.window.places.open(Place.SETTINGS)
-    (page,) = desk.window.findChildren(SettingsPage)
+def test_a_search_finds_what_was_not_made_yet(new_desk: Desk) -> None:
+    new_desk.window.places.open(Place.SETTINGS)
+    (page,) = new_desk.window.findChildren(SettingsPage)
     assert not page.sections[-1].made
     page.search.setText("lic")
     page.search.setText("licences")
     # The rows come in slices; all of them at once would hold the window up.
     assert not page.sections[-1].made
-    desk.wait(lambda: page.count.text().startswith("1 of 1"))
+    new_desk.wait(lambda: page.count.text().startswith("1 of 1"))
     row = row_of(page, "Licences")
     assert row.property("found")
     assert 0 <= row.mapTo(page.area.viewport(), row.rect().topLeft()).y() < page.area.height()
@@ -253,11 +253,11 @@ def test_a_folder_whose_drive_does_not_answer_leaves_the_window_free(
     desk.wait(lambda: desk.session.settings.now.wildcards_folder == str(tmp_path / "last"))
 
 
-def test_a_folder_of_the_environment_cannot_be_changed(page: SettingsPage, tmp_path: Path) -> None:
+def test_a_folder_of_the_environment_cannot_be_changed(desk: Desk, page: SettingsPage) -> None:
     field = folder_field(page, "Folder")
     assert not field.path.isEnabled()
     assert "SAFELIGHT_OUTPUT" in field.problem.text()
-    assert field.path.placeholderText() == str(tmp_path / "output")
+    assert field.path.placeholderText() == str(desk.paths.output)
 
 
 # --- file names ---

@@ -36,11 +36,11 @@ def press(page: SettingsPage, name: ActionName, key: Qt.Key, *modifiers: object)
     assert not button.isChecked()
 
 
-def test_f1_shows_the_shortcuts(desk: Desk) -> None:
-    QTest.keyClick(desk.window, Qt.Key.Key_F1)
-    assert desk.window.places.place is Place.SETTINGS
-    (page,) = desk.window.findChildren(SettingsPage)
-    desk.wait(lambda: page.sections[page.navigation.currentRow()].title == "Shortcuts")
+def test_f1_shows_the_shortcuts(new_desk: Desk) -> None:
+    QTest.keyClick(new_desk.window, Qt.Key.Key_F1)
+    assert new_desk.window.places.place is Place.SETTINGS
+    (page,) = new_desk.window.findChildren(SettingsPage)
+    new_desk.wait(lambda: page.sections[page.navigation.currentRow()].title == "Shortcuts")
 
 
 def test_the_key_that_pastes_is_in_the_list(desk: Desk, page: SettingsPage) -> None:
