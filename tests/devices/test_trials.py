@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
 
+import numpy as np
 import pytest
 
 from engine.awake_clock import awake_seconds
@@ -32,6 +33,20 @@ def run(
 ) -> BackendReport:
     reference = misbehaving(type_name)
     return Trials(limits, COMMAND, clock).run(reference, "now", folder, CancelToken())
+
+
+def test_the_processor_passes_and_its_result_is_the_reference(
+    processor: tuple[Path, BackendReport],
+) -> None:
+    folder, report = processor
+    assert report.problem == ""
+    (device,) = report.devices
+    assert device.works
+    assert device.right_precisions == ("f32",)
+    expected = np.load(folder / "expected.npy")
+    assert expected.shape == (2, 4, 64, 64)
+    # Near unit size, so that half precision has a chance.
+    assert 0.1 < expected.std() < 10
 
 
 @pytest.mark.oracle

@@ -83,9 +83,11 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> JobServices:
 def planned(flux: GenerateRequest, services: JobServices) -> Plan:
     """Plans one request again and again."""
 
+    checkpoints = load_checkpoints(flux)
+
     @cache
     def read_once(request: GenerateRequest) -> ReadJob:
-        return read_job(resolve_job(request, load_checkpoints(request)))
+        return read_job(resolve_job(request, checkpoints))
 
     def plan(machine: Machine, limit: int | None = None, **changes: object) -> JobPlan:
         request = msgspec.structs.replace(flux, **changes)

@@ -37,6 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed, name in enumerate(("map.png", "init.png")):
         write_map(folder / name, seed)
         Image.open(folder / name).resize((LARGE, LARGE)).save(folder / name)
+    write_map(folder / "small init.png", 2)
     mask = Image.new("L", (LARGE, LARGE))
     mask.paste(255, BOX)
     mask.save(folder / "mask.png")
@@ -161,20 +162,21 @@ def test_an_inpainting_network_that_has_nothing_to_paint_gives_a_warning(
     assert ["it keeps all of it" in str(warning.text) for warning in read.warnings] == [True] * told
 
 
-# The growth of the canvas around the start picture, and where that lies then.
-GROWN, FEATHER = (32, 0, 64, 16), 8
-PLACE = (32, 0, 32 + LARGE, LARGE)
-SIZE = (LARGE + 96, LARGE + 16)
+# The growth of the canvas around a start picture as small as can be, and where that lies then.
+GROWN, FEATHER = (16, 0, 24, 16), 8
+PLACE = (16, 0, 16 + SIDE, SIDE)
+SIZE = (SIDE + 40, SIDE + 16)
 
 
 def extended(folder: Path, layer: ControlLayer, **changes: Any) -> Pixels:
     request = a_request(
         folder / "tiny",
         controls=(layer,),
-        inputs=(InputImage(role=InputRole.INIT, path=str(folder / "init.png")),),
+        inputs=(InputImage(role=InputRole.INIT, path=str(folder / "small init.png")),),
         mask_options=MaskOptions(expand=GROWN, feather=FEATHER),
         width=SIZE[0],
         height=SIZE[1],
+        steps=2,
         convention=ConventionName.A1111,
         **changes,
     )
@@ -190,26 +192,39 @@ def on_canvas(folder: Path, name: str, mode: str, around: Any) -> str:
     return f"grown {name}"
 
 
-@pytest.mark.parametrize("resize", ControlResize)
-def test_the_map_of_the_start_picture_stays_with_it_where_the_canvas_grows(
-    folder: Path, resize: ControlResize
-) -> None:
-    # It was fitted to the whole canvas, as a picture of another shape is.
-    with Image.open(folder / "init.png") as picture:
+@pytest.fixture(scope="module")
+def by_hand(folder: Path) -> str:
+    """The start picture on the grown canvas, as a map."""
+    with Image.open(folder / "small init.png") as picture:
         levels = np.asarray(picture.convert("RGB"))
     edges = np.concatenate([levels[0], levels[-1], levels[:, 0], levels[:, -1]])
     border = tuple(int(level) for level in np.median(edges, axis=0))
-    Image.new("L", (LARGE, LARGE), 255).save(folder / "everywhere.png")
-    by_hand = on_canvas(folder, "init.png", "RGB", border)
-    expected = extended(folder, layer(folder, by_hand))
-    np.testing.assert_array_equal(
-        extended(folder, layer(folder, "init.png", resize=resize)), expected
-    )
-    # Its mask goes with it, too, and acts nowhere beside it.
+    return on_canvas(folder, "small init.png", "RGB", border)
+
+
+@pytest.fixture(scope="module")
+def led_by_hand(folder: Path, by_hand: str) -> Pixels:
+    return extended(folder, layer(folder, by_hand))
+
+
+@pytest.mark.parametrize("resize", ControlResize)
+def test_the_map_of_the_start_picture_stays_with_it_where_the_canvas_grows(
+    folder: Path, led_by_hand: Pixels, resize: ControlResize
+) -> None:
+    # It was fitted to the whole canvas, as a picture of another shape is.
+    found = extended(folder, layer(folder, "small init.png", resize=resize))
+    np.testing.assert_array_equal(found, led_by_hand)
+
+
+def test_the_mask_of_that_map_goes_with_it_and_acts_nowhere_beside_it(
+    folder: Path, by_hand: str, led_by_hand: Pixels
+) -> None:
+    Image.new("L", (SIDE, SIDE), 255).save(folder / "everywhere.png")
     within = {"mask": str(folder / on_canvas(folder, "everywhere.png", "L", 0))}
     own = {"mask": str(folder / "everywhere.png")}
     expected = extended(folder, layer(folder, by_hand, **within))
-    np.testing.assert_array_equal(extended(folder, layer(folder, "init.png", **own)), expected)
+    np.testing.assert_array_equal(extended(folder, layer(folder, "small init.png", **own)), expected)
+    assert not np.array_equal(expected, led_by_hand)
 
 
 def test_the_map_of_the_start_picture_is_made_for_its_place(
@@ -222,17 +237,17 @@ def test_the_map_of_the_start_picture_is_made_for_its_place(
         return placed_map(pixels, *others)
 
     monkeypatch.setattr(running, "placed_map", placed)
-    extended(folder, layer(folder, "init.png", preprocessor=CannyOptions(resolution=None)))
-    assert made == [(LARGE, LARGE, 3)]
+    extended(folder, layer(folder, "small init.png", preprocessor=CannyOptions(resolution=None)))
+    assert made == [(SIDE, SIDE, 3)]
 
 
 def test_an_inpainting_network_paints_what_the_canvas_grows_by(folder: Path) -> None:
     # It saw the picture without margins, and nothing to paint.
-    with Image.open(folder / "init.png") as picture:
+    with Image.open(folder / "small init.png") as picture:
         whole, mask = expanded(picture.convert("RGB"), Image.new("L", picture.size), GROWN, FEATHER)
     whole.save(folder / "grown.png")
     mask.save(folder / "grown mask.png")
-    usual = extended(folder, layer(folder, "init.png", kind=ControlKind.INPAINT))
+    usual = extended(folder, layer(folder, "small init.png", kind=ControlKind.INPAINT))
     given = {"kind": ControlKind.INPAINT, "mask": str(folder / "grown mask.png")}
     np.testing.assert_array_equal(usual, extended(folder, layer(folder, "grown.png", **given)))
     # A picture that is as large as the canvas already is painted there, too.
