@@ -5,6 +5,7 @@ They are the results of networks in their present sizes, and the weights that th
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from threading import Lock
 
 from backends.base import Graph, HeldResults, OperatorSet, Precision
@@ -15,6 +16,10 @@ from engine.weights.sources import WeightSource
 
 # More than the networks of a job, in some sizes that a user tries.
 _MOST = 64
+# Counts by graph, which follow from its bytes alone. Each job identifies its files anew, so that
+# the networks of the next one are other objects, with the same graphs.
+_by_graph: OrderedDict[tuple[object, ...], HeldResults] = OrderedDict()
+_by_graph_lock = Lock()
 
 
 class CountedResults:
@@ -54,7 +59,7 @@ class CountedResults:
                 return self._counts[key][1]
         sizes = present_sizes(network.dimensions)
         apart = precision in operators.offsets_apart
-        found = held_results(emit(), sizes, offsets_apart=apart, groups=groups, simulates=simulates)
+        found = _counted(emit(), sizes, apart=apart, groups=groups, simulates=simulates)
         with self._lock:
             self._counts[key] = network, found
             while len(self._counts) > _MOST:
@@ -81,3 +86,21 @@ class CountedResults:
             while len(self._used) > _MOST:
                 self._used.popitem(last=False)
         return found
+
+
+def _counted(
+    graph: Graph, sizes: Mapping[str, int], *, apart: bool, groups: bool, simulates: bool
+) -> HeldResults:
+    """Return the count of a graph with dimensions of these sizes, as `held_results` does."""
+    digest, specs = sha256(graph.model).digest(), (graph.inputs, graph.outputs)
+    key = digest, specs, graph.precision, frozenset(sizes.items()), apart, groups, simulates
+    with _by_graph_lock:
+        if key in _by_graph:
+            _by_graph.move_to_end(key)
+            return _by_graph[key]
+    found = held_results(graph, sizes, offsets_apart=apart, groups=groups, simulates=simulates)
+    with _by_graph_lock:
+        _by_graph[key] = found
+        while len(_by_graph) > _MOST:
+            _by_graph.popitem(last=False)
+    return found

@@ -1,8 +1,14 @@
 """Counts of networks' results, kept from plan to plan."""
 
-from backends.base import Device, DType, Graph, Precision
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import pytest
+
+from backends.base import Device, DimensionRange, DType, Graph, HeldResults, Precision
 from backends.intel_openvino import OpenVinoBackend
 from backends.intel_openvino.devices import BACKEND
+from engine.compile import counted_results
 from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
 from engine.graphs.operators import GraphBuilder
@@ -68,3 +74,35 @@ def test_an_arena_is_simulated_for_a_runtime_that_has_one() -> None:
         for simulates in (True, False)
     )
     assert with_arena.arena_bytes > without.arena_bytes == 0
+
+
+def test_a_graph_is_counted_once_for_all_networks_that_have_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each job has networks of its own: its files are identified anew."""
+    counted: list[Mapping[str, int]] = []
+    held = counted_results.held_results
+
+    def noted(graph: Graph, sizes: Mapping[str, int], **options: bool) -> HeldResults:
+        counted.append(sizes)
+        return held(graph, sizes, **options)
+
+    monkeypatch.setattr(counted_results, "held_results", noted)
+    monkeypatch.setattr(counted_results, "_by_graph", OrderedDict[object, HeldResults]())
+
+    def of(rows: int) -> HeldResults:
+        def emit(g: GraphBuilder) -> None:
+            x = g.input("x", DType.F32, ("rows", 8))
+            g.output(g.op("Neg", x), "y", DType.F32, ("rows", 8))
+
+        def graph() -> Graph:
+            g = GraphBuilder("small", {}, _OPERATORS, DType.F32, Precision.F32)
+            emit(g)
+            return g.build({})
+
+        sizes = {"rows": DimensionRange(rows, rows, rows)}
+        network = Network("small", emit, WeightSet("small", {}), sizes)
+        return CountedResults().of(network, _OPERATORS, Precision.F32, graph, groups=False)
+
+    assert of(2) == of(2) != of(3)
+    assert counted == [{"rows": 2}, {"rows": 3}]
