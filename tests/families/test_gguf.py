@@ -43,7 +43,8 @@ _log = logging.getLogger(__name__)
 OF_BOTH_WIDTHS = (DType.Q4_K, DType.Q6_K)
 # Types with offsets, which are products of their own in 8 bits, and one whose blocks are joined.
 CHANGED_IN_8_BITS = (DType.Q4_K, DType.Q4_1, DType.Q2_K, DType.Q6_K)
-OFTEN = [(family, DType.Q4_K) for family in MODELS]
+# Each way of joining and of trimming; `make oracle` has all families.
+OFTEN = [(family, DType.Q4_K) for family in ("flux1", "zimage")]
 # Weights are unpacked by their type alone, so the families with most files have all types, and each
 # family both widths.
 PICTURED = [
@@ -127,9 +128,7 @@ def test_a_picture_is_that_of_the_dequantised_transformer(
 
 @pytest.mark.parametrize(
     ("written", "dtype"),
-    thinned(
-        list(product(MODELS, OF_BOTH_WIDTHS)), list(zip(ENCODERS, OF_BOTH_WIDTHS, strict=True))
-    ),
+    thinned(list(product(MODELS, OF_BOTH_WIDTHS)), [("zimage", DType.Q6_K)]),
     indirect=["written"],
 )
 def test_openvinos_picture_is_that_of_the_dequantised_transformer(
@@ -147,7 +146,7 @@ def test_openvinos_picture_is_that_of_the_dequantised_transformer(
     ("written", "dtype"),
     thinned(
         list(product(MODELS, CHANGED_IN_8_BITS)),
-        [("chroma", DType.Q4_K), ("zimage", DType.Q2_K), ("zimage", DType.Q6_K)],
+        [("chroma", DType.Q4_K), ("zimage", DType.Q6_K)],
     ),
     indirect=["written"],
 )
@@ -182,6 +181,7 @@ def test_the_plan_counts_products_with_offsets_twice_where_they_are_rounded(
     assert rounded > exact == without_offsets[0] == without_offsets[1]
 
 
+@pytest.mark.parametrize("written", thinned(MODELS, ["zimage"]), indirect=True)
 def test_norms_and_all_layers_may_be_in_blocks(written: Written, tmp_path: Path) -> None:
     """stable-diffusion.cpp converts every tensor but biases and scales, Z-Image's padding, too."""
     model = written.model

@@ -170,7 +170,7 @@ def test_layers_of_one_file_have_its_network_loaded_once(
     for side in ("left", "right"):
         write_mask(folder / f"{side}.png", left=side == "left")
     files = {"image", "mask"}
-    second = SecondPass(scale=1.5, strength=0.5, upscaler="lanczos", tile=tile)
+    second = SecondPass(scale=1.25, steps=1, strength=0.5, upscaler="lanczos", tile=tile)
 
     def made(networks: list[Path]) -> tuple[Pixels, set[str]]:
         layers = tuple(

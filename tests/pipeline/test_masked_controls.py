@@ -223,7 +223,9 @@ def test_the_mask_of_that_map_goes_with_it_and_acts_nowhere_beside_it(
     within = {"mask": str(folder / on_canvas(folder, "everywhere.png", "L", 0))}
     own = {"mask": str(folder / "everywhere.png")}
     expected = extended(folder, layer(folder, by_hand, **within))
-    np.testing.assert_array_equal(extended(folder, layer(folder, "small init.png", **own)), expected)
+    np.testing.assert_array_equal(
+        extended(folder, layer(folder, "small init.png", **own)), expected
+    )
     assert not np.array_equal(expected, led_by_hand)
 
 

@@ -59,8 +59,10 @@ def pixels(
 
 
 def test_each_second_pass_enlarges_and_redraws(folders: tuple[Path, Path]) -> None:
-    result = made(folders, SecondPass(scale=1.5), SecondPass(upscaler="lanczos", steps=2))
-    assert result.pixels[0].shape == (3 * SIDE, 3 * SIDE, 3)
+    result = made(
+        folders, SecondPass(scale=1.25), SecondPass(scale=1.6, upscaler="lanczos", steps=2)
+    )
+    assert result.pixels[0].shape == (2 * SIDE, 2 * SIDE, 3)
     # Steps of all passes are counted together; A1111 takes all steps of a second pass.
     assert result.log.steps[-1] == (8, 8)
     assert [done for done, total in result.log.steps if total == 8] == [
@@ -83,9 +85,13 @@ def test_each_second_pass_enlarges_and_redraws(folders: tuple[Path, Path]) -> No
 
 def test_a_picture_is_made_again_from_its_record(folders: tuple[Path, Path]) -> None:
     wanted = SecondPass(
-        upscaler="area", prompt="a house", tile=96, sampler=SamplerName.EULER_ANCESTRAL
+        scale=1.25,
+        upscaler="area",
+        prompt="a house",
+        tile=64,
+        sampler=SamplerName.EULER_ANCESTRAL,
     )
-    first = made(folders, wanted, count=2)
+    first = made(folders, wanted, count=2, steps=2)
     again = first.pictures[1].request
     fields = {
         name: getattr(again, name)
@@ -99,7 +105,7 @@ def test_a_picture_is_made_again_from_its_record(folders: tuple[Path, Path]) -> 
 @pytest.fixture(scope="module")
 def enlarged(folders: tuple[Path, Path]) -> NDArray[np.uint8]:
     """A picture whose second pass has no settings but a small scale."""
-    return pixels(folders, SecondPass(scale=1.25))
+    return pixels(folders, SecondPass(scale=1.25), steps=2)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +126,9 @@ def enlarged(folders: tuple[Path, Path]) -> NDArray[np.uint8]:
 def test_each_setting_of_a_second_pass_acts(
     folders: tuple[Path, Path], enlarged: NDArray[np.uint8], wanted: SecondPass
 ) -> None:
-    # Enlarged as little as shows: the time of a pass grows with its pixels.
+    # Enlarged as little as shows, in few steps: the time of a pass grows with its pixels.
     wanted = msgspec.structs.replace(wanted, scale=1.25)
-    assert psnr(enlarged, pixels(folders, wanted)) < 45
+    assert psnr(enlarged, pixels(folders, wanted, steps=2)) < 45
 
 
 def test_no_strength_only_enlarges(folders: tuple[Path, Path]) -> None:
@@ -135,11 +141,12 @@ def test_no_strength_only_enlarges(folders: tuple[Path, Path]) -> None:
 
 def test_an_upscalers_file_enlarges_the_picture(folders: tuple[Path, Path], tmp_path: Path) -> None:
     upscaler = str(file_of(tmp_path, "Real-ESRGAN Compact"))
-    result = made(folders, SecondPass(upscaler=upscaler, strength=0.2))
-    assert Phase.ENLARGE in result.log.phases
-    assert (
-        psnr(result.pixels[0], pixels(folders, SecondPass(upscaler="lanczos", strength=0.2))) < 45
+    by_file, plain = (
+        made(folders, SecondPass(scale=1.25, upscaler=name, strength=0.2))
+        for name in (upscaler, "lanczos")
     )
+    assert Phase.ENLARGE in by_file.log.phases
+    assert psnr(by_file.pixels[0], plain.pixels[0]) < 45
 
 
 def test_a_refiner_takes_over_in_the_last_pass(folders: tuple[Path, Path]) -> None:
@@ -265,9 +272,12 @@ def test_tiles_cover_a_latent_with_weights_of_one(cells: tuple[int, int], longes
 
 
 def test_a_picture_that_fits_into_a_tile_is_drawn_whole(folders: tuple[Path, Path]) -> None:
-    whole = pixels(folders, SecondPass())
-    np.testing.assert_array_equal(pixels(folders, SecondPass(tile=2 * SIDE)), whole)
-    assert not np.array_equal(pixels(folders, SecondPass(tile=96)), whole)
+    large = 5 * SIDE // 4
+    whole, fitting, tiled = (
+        pixels(folders, SecondPass(scale=1.25, tile=tile), steps=2) for tile in (None, large, SIDE)
+    )
+    np.testing.assert_array_equal(fitting, whole)
+    assert not np.array_equal(tiled, whole)
 
 
 def test_tiles_have_no_edges(folders: tuple[Path, Path]) -> None:
@@ -280,7 +290,10 @@ def test_tiles_have_no_edges(folders: tuple[Path, Path]) -> None:
 
 
 def test_second_passes_are_recorded_as_asked_for(folders: tuple[Path, Path]) -> None:
-    wanted = (SecondPass(scale=1.5, strength=0.4), SecondPass(upscaler="area", steps=2))
+    wanted = (
+        SecondPass(scale=1.25, strength=0.4),
+        SecondPass(scale=1.2, upscaler="area", steps=2),
+    )
     (picture,) = made(folders, *wanted).pictures
     assert picture.request.second_passes == wanted
     assert (

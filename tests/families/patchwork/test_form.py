@@ -11,6 +11,7 @@ from engine.api.values import SamplerName
 from tests.app.known_hardware import write_verdicts
 from tests.families.patchwork.files import write_checkpoint
 from tests.families.patchwork.test_patchwork import PROCESS
+from tests.forks import forked
 from tests.ui.conftest import Desk
 from tests.ui.test_features import offered
 from ui.labels import cut_text, token_count
@@ -25,7 +26,8 @@ def desk(
     for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
     write_verdicts(tmp_path / "cache")
-    desk = Desk(tmp_path, qtbot, theme, EngineCommand(PROCESS[0], PROCESS[1:]))
+    program, *arguments = forked(*PROCESS[2:])
+    desk = Desk(tmp_path, qtbot, theme, EngineCommand(program, tuple(arguments)))
     yield desk
     desk.end()
 
