@@ -1,6 +1,7 @@
 """Baked single files: the base's layout, and the weights that a job with the LoRAs computes."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from tests.guard.torch_zip import channels_last, write_torch_zip
 from tests.lora.cases import numbers
 from tests.pipeline.jobs import a_request
 from tests.pipeline.lora_files import FileLora
+from tests.thinned import thinned
 from tests.weights.files import write_sources
 
 # The largest number of each type.
@@ -257,8 +259,13 @@ def scaled_base(path: Path, stored_as: DType) -> Path:
     return path
 
 
-@pytest.mark.parametrize("stored_as", [DType.F8_E4M3, DType.F8_E5M2])
-@pytest.mark.parametrize("strength", [0.1, 20.0])
+@pytest.mark.parametrize(
+    ("stored_as", "strength"),
+    thinned(
+        list(product([DType.F8_E4M3, DType.F8_E5M2], [0.1, 20.0])),
+        [(DType.F8_E4M3, 0.1), (DType.F8_E5M2, 20.0)],
+    ),
+)
 def test_scaled_fp8_is_rounded_to_its_own_steps(
     tmp_path: Path, stored_as: DType, strength: float
 ) -> None:
@@ -285,7 +292,7 @@ def test_scaled_fp8_is_rounded_to_its_own_steps(
     assert (scales[1] > scales[0]) == (strength > 1)
 
 
-@pytest.mark.parametrize("stored_as", [DType.F8_E4M3, DType.F8_E5M2])
+@pytest.mark.parametrize("stored_as", thinned([DType.F8_E4M3, DType.F8_E5M2], [DType.F8_E5M2]))
 def test_plain_fp8_is_rounded_once(tmp_path: Path, stored_as: DType) -> None:
     base = write_base(tmp_path / "base.safetensors", dtype=stored_as)
     lora = FileLora(tmp_path / "style.safetensors", base)

@@ -75,7 +75,7 @@ def test_any_damage_is_found_or_harmless(tmp_path: Path) -> None:
     sound, drawn = small_network().SerializeToString(), random.Random(7)
     path = tmp_path / "damaged.onnx"
     refused = 0
-    for _ in range(1500):
+    for _ in range(500):
         damaged = bytearray(sound)
         # Weights are most of the file, and any bytes are numbers.
         places = [*range(400), *range(len(sound) - 300, len(sound))]
@@ -86,7 +86,7 @@ def test_any_damage_is_found_or_harmless(tmp_path: Path) -> None:
             read_onnx(path)
         except EngineError:
             refused += 1
-    assert 500 < refused < 1500
+    assert 160 < refused < 500
 
 
 def test_the_bound_leaves_room_for_large_networks(tmp_path: Path) -> None:

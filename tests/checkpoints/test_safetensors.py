@@ -282,7 +282,7 @@ def test_random_bytes_are_refused_with_a_message(tmp_path: Path, content: bytes)
 
 
 @given(st.dictionaries(st.text(max_size=12), FIELDS | JSON, max_size=5))
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_any_json_is_a_header_or_is_refused(content: dict[str, object]) -> None:
     raw = json.dumps(content).encode()
     try:

@@ -4,7 +4,7 @@ import json
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.metadata.json_text import as_list, as_object, parse_json, parse_object
@@ -16,6 +16,7 @@ ANY = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(value=ANY)
 def test_values_come_back(value: object) -> None:
     assert parse_json(json.dumps(value)) == value

@@ -13,6 +13,7 @@ from tests.families.chroma import files
 from tests.families.flow_pictures import check_changes, check_second_pass
 from tests.families.flux.files import drawn
 from tests.families.listings import prefixed
+from tests.thinned import thinned
 
 _LONG = "a house by the sea, " * 20
 picture = partial(flow_pictures.picture, guidance=3.0, negative_prompt="a blur")
@@ -37,7 +38,7 @@ def test_one_file_holds_all_parts(checkpoint: Path) -> None:
     assert found.architecture.features.negative_prompt
 
 
-@pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers"])
+@pytest.mark.parametrize("convention", thinned(["a1111", "comfy", "diffusers"], ["diffusers"]))
 def test_prompts_guidance_and_seed_change_a_picture(checkpoint: Path, convention: str) -> None:
     changes = {"prompt": "a horse"}, {"negative_prompt": _LONG}, {"guidance": 1.0}, {"seed": 8}
     check_changes(picture, checkpoint, convention, *changes)

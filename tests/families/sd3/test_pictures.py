@@ -19,6 +19,7 @@ from tests.families.flux.files import drawn
 from tests.families.listings import ClipSizes, Listing, prefixed
 from tests.families.sd3 import files
 from tests.metadata.records import PLAIN_REQUEST
+from tests.thinned import thinned
 
 # Two CLIP encoders side by side do not fill the width of T5's states.
 _CLIP, _CONTEXT = 64, 136
@@ -63,7 +64,9 @@ def test_one_file_holds_all_parts(checkpoint: Path) -> None:
     assert features.clip_skip == 2
 
 
-@pytest.mark.parametrize("convention", ["a1111", "comfy", "diffusers", "invoke"])
+@pytest.mark.parametrize(
+    "convention", thinned(["a1111", "comfy", "diffusers", "invoke"], ["diffusers"])
+)
 def test_prompts_guidance_and_seed_change_a_picture(checkpoint: Path, convention: str) -> None:
     changes = (
         {"prompt": "a horse"},

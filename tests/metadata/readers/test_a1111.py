@@ -31,7 +31,9 @@ from tests.metadata.readers.pictures import from_text, imported
 from tests.metadata.records import PLAIN
 
 # Each example replaces the same file; a busy disk is no failure.
-IN_ONE_FOLDER = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+IN_ONE_FOLDER = settings(
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def with_line(folder: Path, line: str) -> ImportedRequest:

@@ -71,7 +71,7 @@ def test_hostile_texts_take_linear_time_and_memory(keyword: str, text: str) -> N
     assert peak < 400 << 20
 
 
-@pytest.mark.parametrize("words", ["{" * 1_000_000, "{a}[" * 250_000])
+@pytest.mark.parametrize("words", ["{" * 250_000, "{a}[" * 60_000])
 def test_hostile_brackets_of_novelai_take_linear_time(words: str) -> None:
     texts = dict(novelai("")) | {"Comment": json.dumps(NOVELAI | {"prompt": words})}
     found = recognise(tuple(TextChunk(*text) for text in texts.items()))
