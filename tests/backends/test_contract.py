@@ -73,15 +73,18 @@ def targets() -> Iterator[Target]:
                         yield Target(backend, device, precision, element)
 
 
-def every(targets: Iterable[Target], *, networks: bool = False) -> pytest.MarkDecorator:
+def every(
+    targets: Iterable[Target], *, networks: bool = False, seldom: str = ""
+) -> pytest.MarkDecorator:
     """A test for each target, in the ring where its runtime is.
 
-    WebGPU on a processor takes ten seconds for `networks`, which is for `make oracle`.
+    WebGPU on a processor takes ten seconds for `networks`, which is for `make oracle`, as are
+    those of the backend `seldom`.
     """
 
     def param(t: Target) -> ParameterSet:
         marks = ring(t.backend.name, t.device)
-        if networks and t.device.id == SOFTWARE:
+        if (networks and t.device.id == SOFTWARE) or t.backend.name == seldom:
             marks = (pytest.mark.oracle,)
         return pytest.param(t, id=label(t), marks=marks)
 

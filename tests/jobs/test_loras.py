@@ -204,7 +204,7 @@ class Studio:
 
         monkeypatch.setattr(Devices, "candidates", candidates)
         checkpoint = write_checkpoint(folder / "one")
-        self.request = a_request(checkpoint, convention=ConventionName.A1111)
+        self.request = a_request(checkpoint, convention=ConventionName.A1111, steps=2)
         FileLora(folder / "models" / "Lora" / "style.safetensors", checkpoint)
         self.out, self.folder = folder / "out", folder
         self.runner = self.restarted()

@@ -284,8 +284,11 @@ def test_no_residual_is_brought_to_main_memory(folder: Path, way: str) -> None:
     assert psnr(pixels, plain.pixels[0]) < 50
 
 
-# A picture takes minutes with WebGPU on a processor.
-@every(target for target in FIRST if target.computes and target.device.id != SOFTWARE)
+# A picture takes minutes with WebGPU on a processor, and seconds with OpenVINO.
+@every(
+    (target for target in FIRST if target.computes and target.device.id != SOFTWARE),
+    seldom="intel_openvino",
+)
 def test_a_step_with_two_networks_copies_no_more_than_latents(
     target: Target, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

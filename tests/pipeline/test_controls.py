@@ -52,7 +52,7 @@ def layer(folder: Path, seed: int = 0, **changes: object) -> ControlLayer:
 
 
 def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
-    request = a_request(folder / "tiny", **{"controls": layers, **changes})
+    request = a_request(folder / "tiny", **{"controls": layers, "steps": 2, **changes})
     return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
 
 
@@ -121,7 +121,7 @@ def test_led_pictures_of_wildcards_are_made_again_by_their_records(folder: Path)
     def words(text: str, seed: int) -> str:
         return expand_wildcards(text, seed, None)
 
-    asked = {"convention": ConventionName.A1111, "controls": (layer(folder),)}
+    asked = {"convention": ConventionName.A1111, "controls": (layer(folder),), "steps": 2}
     request = a_request(folder / "tiny", prompt="a {red|blue|green} horse", count=3, **asked)
     made = run(request, CpuBackend(), residency=RESIDENCY, replace_wildcards=words)
     prompts = [drawn.request.prompt for drawn in made.pictures]
@@ -253,7 +253,7 @@ def test_a_black_map_is_told_of(folder: Path) -> None:
 
 def test_a_layer_without_its_network_is_left_out(folder: Path, plain: Pixels) -> None:
     lost = layer(folder, network=None)
-    result = run(a_request(folder / "tiny", controls=(lost,)), CpuBackend())
+    result = run(a_request(folder / "tiny", controls=(lost,), steps=2), CpuBackend())
     np.testing.assert_array_equal(result.pixels[0], plain)
     assert "was not found" in str(result.warnings[0].message)
     assert [control.path for control in result.pictures[0].controls] == [None]

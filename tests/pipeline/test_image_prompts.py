@@ -84,7 +84,7 @@ class Files:
         results: KeptResults | None = None,
         **changes: object,
     ) -> Result:
-        request = a_request(self.checkpoint, image_prompts=prompts, **changes)
+        request = a_request(self.checkpoint, image_prompts=prompts, **({"steps": 2} | changes))
         tried = (Precision.F32,)
         return run(request, CpuBackend(), tried, residency=residency, results=results)
 
@@ -185,7 +185,7 @@ def test_a_mask_holds_an_image_prompt_to_its_part(files: Files, tmp_path: Path) 
 
 def test_a_weight_a_range_and_a_second_prompt_each_change_the_picture(files: Files) -> None:
     made = [
-        files.made(*prompts).pixels[0]
+        files.made(*prompts, steps=3).pixels[0]
         for prompts in (
             (files.prompt(),),
             (files.prompt(weight=0.5),),

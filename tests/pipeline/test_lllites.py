@@ -62,7 +62,7 @@ def layer(folder: Path, seed: int = 0, **changes: object) -> ControlLayer:
 
 
 def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
-    request = a_request(folder / "sdxl", controls=layers, **changes)
+    request = a_request(folder / "sdxl", controls=layers, **({"steps": 2} | changes))
     return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
 
 

@@ -42,7 +42,7 @@ def reference(folder: Path, fidelity: float = 0.5, seed: int = 0, **changes: Any
 
 
 def picture(folder: Path, *layers: ControlLayer, **changes: object) -> Pixels:
-    request = a_request(folder / "tiny", controls=layers, **changes)
+    request = a_request(folder / "tiny", controls=layers, steps=2, **changes)
     return run(request, CpuBackend(), residency=RESIDENCY).pixels[0]
 
 
@@ -107,8 +107,8 @@ def test_a_reference_goes_with_a_controlnet_and_freeu_and_second_passes(folder: 
     alone = picture(folder, net, denoiser_options=free_u)
     led = picture(folder, reference(folder), net, denoiser_options=free_u)
     assert psnr(alone, led) < 60
-    larger = (SecondPass(scale=1.5, strength=0.5, tile=SIDE),)
-    assert picture(folder, reference(folder), second_passes=larger).shape[0] == SIDE * 3 // 2
+    larger = (SecondPass(scale=1.25, strength=0.5, tile=SIDE),)
+    assert picture(folder, reference(folder), second_passes=larger).shape[0] == SIDE * 5 // 4
 
 
 def test_a_record_tells_of_the_reference(folder: Path) -> None:
@@ -146,6 +146,6 @@ def test_a_reference_that_cannot_act_is_refused_before_the_first_step(
 
 def test_a_reference_without_its_picture_is_left_out(folder: Path, plain: Pixels) -> None:
     lost = reference(folder, image="")
-    result = run(a_request(folder / "tiny", controls=(lost,)), CpuBackend())
+    result = run(a_request(folder / "tiny", controls=(lost,), steps=2), CpuBackend())
     np.testing.assert_array_equal(result.pixels[0], plain)
     assert "its picture is not known" in str(result.warnings[0].message)
