@@ -93,9 +93,7 @@ def _bound(g: GraphBuilder) -> dict[str, WeightRef]:
 
 
 @every_network
-@pytest.mark.parametrize(
-    "element", thinned([DType.F32, DType.BF16, DType.F16], [DType.F32, DType.F16])
-)
+@pytest.mark.parametrize("element", thinned([DType.F32, DType.BF16, DType.F16], [DType.F16]))
 def test_every_form_of_a_graph_is_valid_onnx(emit: Emit, element: DType) -> None:
     for operators in FORMS[::5]:  # every form of every operator is among them
         graph = built(emit, operators, element)

@@ -112,7 +112,7 @@ def enlarged(folders: tuple[Path, Path]) -> NDArray[np.uint8]:
     "wanted",
     [
         SecondPass(strength=0.3),
-        SecondPass(steps=1),
+        SecondPass(steps=4),
         SecondPass(guidance=1.5),
         SecondPass(sampler=SamplerName.HEUN),
         SecondPass(prompt="a house"),
