@@ -21,7 +21,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 gc.set_threshold(20_000, 20, 20)
 # No file of a test has to outlive a power cut. What is synced, tests see by their own `fsync`.
 pytest.MonkeyPatch().setattr(os, "fsync", os.fstat)
-settings.register_profile("safelight", deadline=None)
+settings.register_profile("safelight", deadline=None, max_examples=60)
 settings.load_profile("safelight")
 swiftshader.offer()
 

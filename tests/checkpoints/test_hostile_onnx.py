@@ -39,7 +39,10 @@ REASONS = {
 
 
 # Two to six seconds each, beside quick ones of their kinds.
-LARGE = {"a large attribute", "an input of many sides", "names without end", "fields without end"}
+LARGE = {
+    *("a large attribute", "an input of many sides", "names without end", "fields without end"),
+    "numbers in packed rows",
+}
 
 
 @pytest.mark.parametrize("name", thinned(WHOLE, WHOLE.keys() - LARGE))

@@ -10,11 +10,12 @@ from engine.families.listing import Listing as TensorListing
 from engine.families.recognition import recognise
 from engine.families.registry import FAMILIES
 from tests.families.corpus import corpus
+from tests.thinned import thinned
 
 CORPUS = corpus()
 
 
-@pytest.mark.parametrize("name", CORPUS)
+@pytest.mark.parametrize("name", thinned(CORPUS, [*CORPUS][::2]))
 def test_each_checkpoint_of_the_corpus_is_of_one_family(tmp_path: Path, name: str) -> None:
     entry = CORPUS[name]
     path = entry.write(tmp_path / "x.safetensors")

@@ -1,5 +1,7 @@
 """Token counts and hints for whoever is writing a prompt."""
 
+from itertools import product
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from engine.text.cleaning import cleaner
 from engine.text.counting import TokenCount, count_tokens
 from engine.text.hints import bracket_hints
 from engine.text.tokenizers import load_clip_tokenizer
+from tests.thinned import thinned
 
 CLIP = load_clip_tokenizer()
 A1111, COMFY, DIFFUSERS, INVOKE = (
@@ -99,9 +102,12 @@ def test_any_text_is_counted(text: str, name: ConventionName) -> None:
     assert count.cut_at is None or 0 <= count.cut_at <= len(text) * 20
 
 
-@pytest.mark.parametrize("name", ConventionName)
+_LONG = ("(a:1.2) " * 125_000, "猫" * 1_000_000, "[a|b]" * 200_000, "(" * 1_000_000)
+
+
 @pytest.mark.parametrize(
-    "text", ["(a:1.2) " * 125_000, "猫" * 1_000_000, "[a|b]" * 200_000, "(" * 1_000_000]
+    ("text", "name"),
+    thinned(list(product(_LONG, ConventionName)), list(zip(_LONG, ConventionName, strict=True))),
 )
 def test_a_long_text_is_counted_in_part(text: str, name: ConventionName) -> None:
     assert not count_tokens(text, CLIP, CONVENTIONS[name]).complete

@@ -13,6 +13,7 @@ from engine.upscalers.tile_plan import Computing, TilePlan, peak_bytes, plan_til
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.live_results import LiveResults, live_results
 from tests.graphs.networks import random_weights
+from tests.thinned import thinned
 from tests.upscalers.published import PUBLISHED
 
 SIDE = 64
@@ -32,7 +33,7 @@ def live(network: UpscalerNetwork, emit: Emit) -> LiveResults:
     return live_results(g.build({}).model, {"height": SIDE, "width": SIDE})
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", thinned(PUBLISHED, ["SwinIR", "RealPLKSR"]))
 def test_numbers_of_an_upscaler_are_those_its_graph_needs_at_once(
     tmp_path: Path, name: str
 ) -> None:
