@@ -155,6 +155,9 @@ class MainWindow(QMainWindow):
         screens = QGuiApplication.instance()
         if isinstance(screens, QGuiApplication):
             screens.screenRemoved.connect(self._on_screens_changed)
+            screens.screenAdded.connect(self._follow_screen)
+            for screen in screens.screens():
+                self._follow_screen(screen)
             screens.primaryScreenChanged.connect(self._on_screens_changed)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
@@ -201,7 +204,11 @@ class MainWindow(QMainWindow):
         if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
             self.session.look_again()
 
-    def _on_screens_changed(self, _screen: QScreen) -> None:
+    def _follow_screen(self, screen: QScreen) -> None:
+        # A screen that is given another mode or scale may become smaller than the window.
+        screen.availableGeometryChanged.connect(self._on_screens_changed)
+
+    def _on_screens_changed(self, _change: object) -> None:
         self._framed.start()
 
     def _show_queue(self, *, shown: bool) -> None:

@@ -11,9 +11,9 @@ PROGRAMS = ("Xvfb", "openbox", "xdotool")
 _PATIENCE_S = 30
 
 
-def missing_programs() -> list[str]:
-    """The programs for a real window that are not installed."""
-    return [program for program in PROGRAMS if shutil.which(program) is None]
+def missing_programs(*further: str) -> list[str]:
+    """The programs for a real window, and `further` ones, that are not installed."""
+    return [program for program in (*PROGRAMS, *further) if shutil.which(program) is None]
 
 
 @contextmanager
