@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
+from app.storage.full_disk import make_room
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file
@@ -72,11 +73,12 @@ class FileWriter(QObject):
         )
 
     def _write(self, encode: Callable[[], bytes]) -> ErrorInfo | None:
+        content = encode()
         try:
-            replace_file(self._path, encode(), durable=True)
+            replace_file(self._path, content, durable=True)
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._path.name, error)
-            return self._problem(error)
+            return self._problem(error, len(content))
         return None
 
     def _on_fault(self) -> None:
@@ -91,11 +93,11 @@ class FileWriter(QObject):
         if self._failing and not (self._soon.isActive() or self._closed):
             self._soon.start(_AGAIN_MS)
 
-    def _problem(self, error: OSError) -> ErrorInfo:
+    def _problem(self, error: OSError, size: int) -> ErrorInfo:
         is_full = error.errno in FULL
         hint = sentence("See that {folder} can be written.", folder=self._path.parent)
         if is_full:
-            hint = sentence("Make room on the disk of {folder}.", folder=self._path.parent)
+            hint = make_room(self._path.parent, size)
         return ErrorInfo(
             ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
             self._unwritable,

@@ -17,6 +17,7 @@ from app.settings.reading import FILE, Fault, Reading, read_settings
 from app.settings.values import Settings, converted, stated
 from app.settings.writing import write_settings
 from app.storage.aside import put_aside
+from app.storage.full_disk import make_room
 from app.versions.kept_files import kept_file
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file
@@ -177,7 +178,7 @@ def _write(path: Path, settings: Settings, names: frozenset[str]) -> ErrorInfo |
         write_settings(path, reading, settings, names)
     except (OSError, ValueError) as error:
         _log.warning("the settings cannot be kept: %s", error)
-        return _unwritable(path, error)
+        return _unwritable(path, error, len(reading.text or ""))
     return None
 
 
@@ -233,12 +234,12 @@ def _mistake(path: Path, reading: Reading) -> ErrorInfo | None:
     )
 
 
-def _unwritable(path: Path, error: OSError | ValueError) -> ErrorInfo:
+def _unwritable(path: Path, error: OSError | ValueError, size: int = 0) -> ErrorInfo:
     is_full = isinstance(error, OSError) and error.errno in FULL
     return ErrorInfo(
         ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
         translate("SettingsState", "The settings cannot be kept for the next start."),
-        translate("SettingsState", "Make room on the disk of {folder}.").format(folder=path.parent)
+        make_room(path.parent, size)
         if is_full
         else translate("SettingsState", "See that {path} can be written.").format(path=path),
         str(error),

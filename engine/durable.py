@@ -4,6 +4,7 @@ Standard library only: the app's journal and the engine's pictures both depend o
 """
 
 import errno
+import math
 import os
 import sys
 import time
@@ -23,6 +24,11 @@ _NO_LINKS = frozenset(
 # folder with one in it. What is large takes them longer, and took long to make.
 _PATIENCE_S, LONG_PATIENCE_S = 2.0, 15.0
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.01, 0.5
+
+
+def room_needed(size: int) -> float:
+    """Return a number of bytes as MB, rounded up to tenths: a small file needs some room, too."""
+    return math.ceil(max(size, 1) / 1e5) / 10
 
 
 def sync_file(descriptor: int) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from app.background import Background
 from app.library.trash import Trashed, move_to_trash, restore
+from app.storage.full_disk import make_room
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file
 from engine.regular_file import open_regular
@@ -78,14 +79,15 @@ class WildcardStore(QObject):
     def write(self, name: str, text: str) -> None:
         """Write a list, a new one or over the one of this name."""
         path = self._path(name)
+        # Half of a pair of signs, as a paste can leave, is no letter.
+        content = text.encode("utf-8", "replace")
 
         def write() -> ErrorInfo | None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                # Half of a pair of signs, as a paste can leave, is no letter.
-                replace_file(path, text.encode("utf-8", "replace"), durable=True)
+                replace_file(path, content, durable=True)
             except OSError as error:
-                return _unwritable(name, error)
+                return _unwritable(path, error, len(content))
             return None
 
         self._background.run(write, self._on_written, must=True)
@@ -101,7 +103,7 @@ class WildcardStore(QObject):
         def put_back() -> ErrorInfo | None:
             if restore(trashed.trash_path, trashed.path):
                 return None
-            return _unwritable(Path(trashed.path).stem, None)
+            return _unwritable(Path(trashed.path), None)
 
         self._background.run(put_back, self._on_written, must=True)
 
@@ -122,7 +124,7 @@ class WildcardStore(QObject):
         if trashed.moved:
             self.trashed.emit(trashed)
         else:
-            self.failed.emit(_unwritable(Path(trashed.path).stem, None))
+            self.failed.emit(_unwritable(Path(trashed.path), None))
         self.refresh()
 
 
@@ -169,12 +171,12 @@ def _files(folder: Path) -> Iterable[Path]:
         return []
 
 
-def _unwritable(name: str, error: OSError | None) -> ErrorInfo:
+def _unwritable(path: Path, error: OSError | None, size: int = 0) -> ErrorInfo:
     is_full = error is not None and error.errno in FULL
     return ErrorInfo(
         ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
-        translate("wildcards", "The list {name} could not be changed.").format(name=name[:80]),
-        translate("wildcards", "Make room on the disk.")
+        translate("wildcards", "The list {name} could not be changed.").format(name=path.stem[:80]),
+        make_room(path.parent, size)
         if is_full
         else translate("wildcards", "See that the folder of lists can be written."),
         str(error or ""),

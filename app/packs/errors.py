@@ -1,5 +1,6 @@
 """Failures of packs in words."""
 
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -53,7 +54,7 @@ def nothing_before(pack: str) -> EngineError:
     )
 
 
-def no_room(folder: Path, missing: int) -> EngineError:
+def no_room(folder: Path, missing: int, detail: str = "") -> EngineError:
     """Return the error for a disk with `missing` bytes too few."""
     return EngineError(
         ErrorCode.DISK_FULL,
@@ -63,6 +64,7 @@ def no_room(folder: Path, missing: int) -> EngineError:
             value=-(-missing // 1000000),
         ),
         sentence("Free some space, then try again."),
+        detail,
     )
 
 
@@ -153,20 +155,18 @@ def _address(name: str, wanted: tuple[Source, ...]) -> str:
 
 
 @contextmanager
-def store_errors(folder: Path) -> Generator[None]:
-    """Turn an OSError of writing in the folder of packs into an EngineError."""
+def store_errors(folder: Path, needed: int = 0) -> Generator[None]:
+    """Turn an OSError of writing in the folder of packs into an EngineError.
+
+    `needed` is the bytes that are to be written in all; 0 if few.
+    """
     try:
         yield
     except BlockingIOError:
         raise
     except OSError as error:
         if error.errno in FULL:
-            raise EngineError(
-                ErrorCode.DISK_FULL,
-                sentence("There is no room left in {folder}.", folder=folder),
-                sentence("Free some space, then try again."),
-                str(error),
-            ) from error
+            raise no_room(folder, _missing(folder, needed), str(error)) from error
         raise EngineError(
             ErrorCode.OUTPUT_NOT_WRITABLE,
             sentence(
@@ -176,3 +176,12 @@ def store_errors(folder: Path) -> Generator[None]:
             sentence("See that {folder} can be written, then try again.", folder=folder),
             str(error),
         ) from error
+
+
+def _missing(folder: Path, needed: int) -> int:
+    """Return the bytes that a folder lacks for so many that are to be written; 1 at least."""
+    free = 0
+    with suppress(OSError):
+        free = shutil.disk_usage(folder).free
+    # Where a quota is used up, the disk itself may have room.
+    return max(needed - free if free < needed else needed, 1)

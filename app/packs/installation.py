@@ -158,7 +158,7 @@ class Installation:
     def _put_in_place(self, pack: Pack, wishes: Wishes, source: Path | None) -> Installed:
         """Download and unpack a pack; return its list when all of it is on the disk."""
         folder = self._store.folder
-        with store_errors(folder):
+        with store_errors(folder, pack.disk_bytes):
             _require_room(pack, self._store, source)
             wheels = self._wheels(pack.id, pack.wheels, wishes, source)
             staging = folder / f"{STAGING}{pack.folder}"
@@ -229,7 +229,7 @@ class Installation:
         folder = self._store.folder
         numbers = {file.wheel for file in listed.files if file.path in damaged}
         wanted = tuple(listed.wheels[number] for number in sorted(numbers))
-        with store_errors(folder):
+        with store_errors(folder, listed.disk_bytes):
             wheels = self._wheels(listed.id, wanted, wishes, source)
             staging = folder / f"{STAGING}{name}"
             shutil.rmtree(staging, ignore_errors=True)

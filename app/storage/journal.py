@@ -17,6 +17,7 @@ from typing import BinaryIO, Generic, TypeVar
 import msgspec
 
 from app.storage.aside import copy_aside, put_aside
+from app.storage.full_disk import make_room
 from engine.api.sentences import NO_WORDS, Sentence, completed, sentence
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
@@ -119,29 +120,29 @@ class Journal(Generic[Entry]):
     def rewrite(self, entries: Iterable[Entry]) -> ErrorInfo | None:
         """Replace the journal by one with these entries; return why that failed."""
         fresh = self.path.with_name(f"{self.path.name}.new")
+        content = b"".join((self.kind.header, *map(_line, entries)))
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Prompts are private.
             with open(fresh, "wb", opener=_open_private) as file:
-                file.write(self.kind.header)
-                file.writelines(map(_line, entries))
+                file.write(content)
                 file.flush()
                 sync_file(file.fileno())
             put_in_place(fresh, self.path)
             with suppress(OSError):  # the old journal, if it comes back, is as good
                 sync_folder(self.path.parent)
         except OSError as error:
-            return self.unwritable(error)
+            return self.unwritable(error, len(content))
         return None
 
-    def unwritable(self, error: OSError) -> ErrorInfo:
-        """Return the error for a journal that cannot be written."""
+    def unwritable(self, error: OSError, size: int) -> ErrorInfo:
+        """Return the error for a journal in which `size` bytes cannot be written."""
         full = error.errno in FULL
         words = self.kind.words.unwritable
         return ErrorInfo(
             ErrorCode.DISK_FULL if full else ErrorCode.OUTPUT_NOT_WRITABLE,
             completed(words, folder=self.path.parent, reason=error.strerror),
-            sentence("Free some space.")
+            make_room(self.path.parent, size)
             if full
             else sentence("Choose another folder with SAFELIGHT_STATE."),
             str(error),
@@ -229,7 +230,7 @@ class JournalWriter(Generic[Entry]):
             self._append_and_sync()
         except OSError as error:
             if not self._failing:
-                self._failed(self._journal.unwritable(error))
+                self._failed(self._journal.unwritable(error, len(self._unwritten)))
             self._failing = True
         else:
             self._unwritten = b""

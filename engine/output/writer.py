@@ -4,7 +4,6 @@ The order guarantees this: a temporary file in the same folder, all bytes, fsync
 only if it is free, fsync of the folder, and only then does the call return.
 """
 
-import math
 import os
 import re
 import secrets
@@ -23,7 +22,7 @@ from engine.api.picture_names import PictureFacts, counter_of, has_counter, stem
 from engine.api.remedies import ChooseFolder
 from engine.api.saving import Saving
 from engine.api.sentences import sentence
-from engine.durable import FULL, rename_to_free, sync_file, sync_folder
+from engine.durable import FULL, rename_to_free, room_needed, sync_file, sync_folder
 from engine.errors import EngineError
 from engine.metadata.texts import TextChunk
 from engine.output.encoding import encode_picture, format_for
@@ -111,8 +110,7 @@ def _named(error: OSError | ValueError, folder: Path, size: int) -> EngineError:
             sentence(
                 "There is no room for the picture in {folder}: {size:.1f} MB are needed.",
                 folder=folder,
-                # Rounded up: a small picture needs some room, too.
-                size=math.ceil(size / 1e5) / 10,
+                size=room_needed(size),
             ),
             sentence("Free some space."),
             str(error),

@@ -73,6 +73,7 @@ def test_a_disk_that_takes_nothing_is_told_breaks_no_file_and_loses_nothing(
     assert code in {told for told, _message, _hint in found["told"]}
     for _told, message, hint in found["told"]:
         assert str(tmp_path) in f"{message} {hint}"
+        assert how != "full" or "MB are needed" in f"{message} {hint}"
     assert found["reverted"] == {}
     assert found["lost"] == {}
 

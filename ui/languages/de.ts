@@ -4941,10 +4941,6 @@
    <translation>Alle Einstellungen sind die üblichen.</translation>
   </message>
   <message>
-   <source>Make room on the disk of {folder}.</source>
-   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
-  </message>
-  <message>
    <source>See that {path} can be written.</source>
    <translation>Prüfen, ob {path} geschrieben werden kann.</translation>
   </message>
@@ -6957,8 +6953,8 @@
    <translation>Erzeugen Sie ein Bild: Seine Aufzeichnung nennt die Sekunden jeder Phase.</translation>
   </message>
   <message>
-   <source>Make room on the disk of {folder}.</source>
-   <translation>Platz auf dem Datenträger von {folder} schaffen.</translation>
+   <source>Make room on the disk of {folder}: {size:.1f} MB are needed.</source>
+   <translation>Platz auf dem Datenträger von {folder} schaffen: {size:.1f} MB werden gebraucht.</translation>
   </message>
   <message>
    <source>Mark the part on the canvas, or give the control layer a mask.</source>
@@ -7265,12 +7261,12 @@
    <translation>Kritzelei (XDoG)</translation>
   </message>
   <message>
-   <source>See that the address or folder is right, then try again.</source>
-   <translation>Adresse oder Ordner prüfen, dann erneut versuchen.</translation>
+   <source>See that it can be, or choose another folder with SAFELIGHT_CACHE.</source>
+   <translation>Das ermöglichen oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
   </message>
   <message>
-   <source>See that the disk has room, or choose another folder with SAFELIGHT_CACHE.</source>
-   <translation>Auf dem Datenträger Platz schaffen oder mit SAFELIGHT_CACHE einen anderen Ordner wählen.</translation>
+   <source>See that the address or folder is right, then try again.</source>
+   <translation>Adresse oder Ordner prüfen, dann erneut versuchen.</translation>
   </message>
   <message>
    <source>See that the disk is there and has room.</source>
@@ -8167,10 +8163,6 @@
   <message>
    <source>There is no room for {target} in {parent}: {size:,.0f} MB are needed.</source>
    <translation>In {parent} ist kein Platz für {target}: {size:,.0f} MB werden gebraucht.</translation>
-  </message>
-  <message>
-   <source>There is no room left in {folder}.</source>
-   <translation>In {folder} ist kein Platz mehr.</translation>
   </message>
   <message>
    <source>There is no runtime pack {name!r}.</source>
@@ -14955,10 +14947,6 @@
  </context>
  <context>
   <name>wildcards</name>
-  <message>
-   <source>Make room on the disk.</source>
-   <translation>Platz auf dem Datenträger schaffen.</translation>
-  </message>
   <message>
    <source>See that the folder of lists can be written.</source>
    <translation>Prüfen, ob in den Ordner der Listen geschrieben werden kann.</translation>

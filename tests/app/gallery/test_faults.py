@@ -29,6 +29,7 @@ from app.gallery.reading import read_facets, read_rows
 from app.gallery.rows import Facets, FolderState, Marks, Results, Root, Trouble
 from app.gallery.scanning import Scan
 from app.gallery.searching import Searcher
+from engine.api.values import ErrorCode
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, write
 
@@ -517,6 +518,8 @@ def test_a_full_disk_is_told_and_what_is_indexed_stays(
         small.setattr("app.gallery.database.sqlite3.connect", on_a_small_disk)
         gallery.index.start()
         gallery.wait(lambda: bool(gallery.errors))
+        assert gallery.errors[0].code is ErrorCode.DISK_FULL
+        assert "MB are needed" in gallery.errors[0].hint
         assert len(gallery.names()) < 400
     gallery.index.rescan()
     gallery.wait(lambda: len(gallery.ids()) == 400)

@@ -215,7 +215,7 @@ def test_a_disk_that_fills_up_is_said_and_leaves_nothing(
     wheels = tmp_path / "wheels"
     pack = a_pack(wheels)
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(EngineError, match="There is no room left") as caught:
+    with pytest.raises(EngineError, match="1 MB more are needed") as caught:
         installation(store).install(pack, no_wishes(), source=wheels)
     assert caught.value.code is ErrorCode.DISK_FULL
     assert names_in(store.folder) == set()
