@@ -90,6 +90,8 @@ def change(staged: Staged, number: int) -> None:
         session.downloads.add(f"download {number}", Purpose.MODEL, (source,), folder)
     )
     session.models.getting.keep_key(_SITE, f"key{number}")
+    # It joins the queue once its journal's thread has tried to write it.
+    staged.wait(lambda: f"job {number}" in session.earlier.history.prompts[0].prompt)
 
 
 def picture_ids(session: Session, staged: Staged) -> tuple[int, ...]:
