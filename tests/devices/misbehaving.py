@@ -90,9 +90,14 @@ class CrashesOnFirst(Right):
 
 
 class HangsOnProbe(Right):
-    """Hangs while probing and holds the interpreter's lock, as PyDLL does."""
+    """Hangs while probing and holds the interpreter's lock, as PyDLL does.
+
+    Appends a byte to the file of SAFELIGHT_TEST_HANGS each time.
+    """
 
     def probe(self) -> list[Device]:
+        with Path(os.environ["SAFELIGHT_TEST_HANGS"]).open("ab") as file:
+            file.write(b"1")
         ctypes.PyDLL(None).sleep(600)
         return []
 

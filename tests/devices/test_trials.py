@@ -90,9 +90,20 @@ def test_a_crash_is_blamed_on_the_device_that_was_running(shared: Path) -> None:
     assert report.problem == ""
 
 
-def test_a_trial_that_hangs_is_ended(shared: Path) -> None:
-    report = run("HangsOnProbe", shared, TrialLimits(silence_s=2))
-    assert report.problem == "It did not answer for 2 s."
+def test_a_trial_that_hangs_is_ended(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = tmp_path / "hangs"
+    hangs.touch()
+    monkeypatch.setenv("SAFELIGHT_TEST_HANGS", str(hangs))
+
+    def seconds() -> float:
+        """The clock, which jumps each time that a child hangs."""
+        return awake_seconds() + 1000 * hangs.stat().st_size
+
+    report = run("HangsOnProbe", shared, clock=seconds)
+    assert report.problem == "It did not answer for 240 s."
+    assert hangs.stat().st_size == 2  # it was tried once more
 
 
 @pytest.mark.parametrize("type_name", ["StartsSlowly", "RunsSlowly"])
@@ -153,7 +164,10 @@ def test_listing_devices_runs_nothing_on_them(shared: Path) -> None:
 
 
 @linux_only
-def test_cancelling_ends_the_child_process(shared: Path, tmp_path: Path) -> None:
+def test_cancelling_ends_the_child_process(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAFELIGHT_TEST_HANGS", str(tmp_path / "hangs"))
     token, before = CancelToken(), children()
     Timer(1, token.cancel).start()
     with pytest.raises(Cancelled):
