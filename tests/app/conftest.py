@@ -25,13 +25,18 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # py
 
 
 class Supervise(Protocol):
-    """Makes a supervised engine, a fake one that follows the plan unless a command is given."""
+    """Makes a supervised engine, a fake one that follows the plan unless a command is given.
+
+    It is a fork, which ends a moment after the process that the app knows, unless it is `new`.
+    """
 
     def __call__(
         self,
         plan: Plan = ...,
         supervision: Supervision = ...,
         command: EngineCommand | None = ...,
+        *,
+        new: bool = ...,
     ) -> Supervised: ...
 
 
@@ -43,10 +48,12 @@ def supervise(tmp_path: Path, qtbot: QtBot) -> Iterator[Supervise]:
         plan: Plan = Plan(),  # noqa: B008 (immutable)
         supervision: Supervision = QUICK,
         command: EngineCommand | None = None,
+        *,
+        new: bool = False,
     ) -> Supervised:
-        new = Supervised(tmp_path, qtbot, command or fake_command(plan, new=True), supervision)
-        made.append(new)
-        return new
+        command = command or fake_command(plan, new=new)
+        made.append(Supervised(tmp_path, qtbot, command, supervision))
+        return made[-1]
 
     yield make
     for supervised in made:

@@ -19,7 +19,7 @@ from PySide6.QtCore import QTimer
 
 from app.engine.connection import EngineCommand
 from app.engine.end import EngineEnd
-from app.engine.process import Supervision, engine_command
+from app.engine.process import Supervision
 from app.queue.job_queue import JobQueue
 from app.queue.jobs import JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
@@ -27,7 +27,7 @@ from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise
 from tests.app.dying_engine import Moment
 from tests.app.requests import generation_of
-from tests.app.supervised import QUICK, Supervised, is_alive
+from tests.app.supervised import QUICK, Supervised, forked_engine, is_alive
 from tests.app.test_environment import HOSTILE
 from tests.forks import forked
 from tests.server.scripted_engine import Misdeed, Plan
@@ -220,7 +220,7 @@ def test_an_app_killed_while_it_works_finds_its_queue_again(
     pictures = Pictures(tmp_path / "out")
     pictures.check()
     assert pictures.count() == 1
-    engine = supervise(command=engine_command(tmp_path / "packs"))
+    engine = supervise(command=forked_engine(tmp_path / "packs"))
     engine.wait(lambda: not is_alive(pid))
     queue = JobQueue(engine.client, tmp_path / "state")
     assert [(job.state, job.attempts, generation_of(job).seed) for job in queue.jobs] == [

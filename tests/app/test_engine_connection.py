@@ -71,7 +71,7 @@ def test_bytes_that_are_no_event_end_the_connection(supervise: Supervise, raw: b
     assert {error.code for error in engine.told.crashes} == {ErrorCode.PROTOCOL_BROKEN}
     assert len(engine.told.crashes) == 3
     assert engine.told.given_up[0].code is ErrorCode.PROTOCOL_BROKEN
-    assert not is_alive(engine.pid)
+    engine.wait(lambda: not is_alive(engine.pid))
 
 
 def test_good_events_before_bad_ones_are_heard(supervise: Supervise) -> None:
@@ -100,7 +100,7 @@ def test_a_flood_faster_than_it_can_be_read_ends_the_connection(supervise: Super
 
     # One event each turn: whatever the machine, that is slower than the flood.
     slow = replace(QUICK, reading=ReadingLimits(turn_ms=0.0, backlog_bytes=1 << 20))
-    engine = supervise(FLOOD, slow)
+    engine = supervise(FLOOD, slow, new=True)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     engine.process.start()
     engine.wait(lambda: bool(engine.told.given_up))

@@ -81,7 +81,7 @@ def test_stops_on_request_and_says_so(supervise: Supervise) -> None:
 
 
 def test_an_engine_that_ignores_shutdown_is_killed(supervise: Supervise) -> None:
-    engine = supervise(Plan(ignores_shutdown=True)).start()
+    engine = supervise(Plan(ignores_shutdown=True), new=True).start()
     pid = engine.pid
     engine.process.stop()
     engine.wait(lambda: bool(engine.told.ends))
@@ -91,7 +91,7 @@ def test_an_engine_that_ignores_shutdown_is_killed(supervise: Supervise) -> None
 
 @pytest.mark.parametrize("plan", [Plan(), Plan(ignores_shutdown=True)])
 def test_the_end_of_the_app_can_wait_for_it(supervise: Supervise, plan: Plan) -> None:
-    engine = supervise(plan).start()
+    engine = supervise(plan, new=True).start()
     pid = engine.pid
     engine.process.stop()
     engine.process.wait_until_stopped()

@@ -371,7 +371,9 @@ def test_the_running_picture_is_made_by_the_engine_that_is_started_instead(
     stages: list[Staged], tmp_path: Path, qtbot: QtBot
 ) -> None:
     staged = begin(stages, tmp_path, qtbot).start()
-    staged.session.generation.steps = 40
+    form = staged.session.generation
+    form.width = form.height = 64
+    form.steps = 40
     staged.session.jobs.generate()
     staged.wait(lambda: staged.session.progress.done > 0)
     staged.client.restart_engine()

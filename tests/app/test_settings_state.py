@@ -102,7 +102,10 @@ def test_a_file_that_an_editor_empties_first_is_read_once_it_is_written(
     assert seen == [Look.LIGHT]
 
 
-def test_a_file_that_stays_empty_has_the_usual_settings(make: Make, qtbot: QtBot) -> None:
+def test_a_file_that_stays_empty_has_the_usual_settings(
+    make: Make, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings_state, "_SETTLE_EMPTY_MS", 100)
     state = make()
     state.change(look=Look.DARK)
     qtbot.waitUntil(lambda: state.is_idle and state.path.exists(), timeout=PATIENCE_MS)

@@ -74,7 +74,7 @@ def test_other_queries_are_answered_meanwhile(start: Start, picture: Path) -> No
     weights = picture.with_name("edges.safetensors")
     write_arrays(weights, stored(AnnotatorKind.HED))
     talk = start()
-    large = HedOptions(resolution=512)
+    large = HedOptions(resolution=256)
     talk.send(MakeMap(query=1, image=str(picture), options=large, weights=str(weights)))
     talk.send(ListCache(query=2))
     talk.wait_for(MapMade)

@@ -82,6 +82,13 @@ def test_stars_follow_a_picture_that_is_renamed_and_moved(two: Opened) -> None:
     two.wait_for("z.png", query=STARRED)
 
 
+@pytest.fixture
+def looks_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look again at files that have just changed without the seconds that they may still grow."""
+    monkeypatch.setattr("app.gallery.upkeep._UNSETTLED_MS", 200)
+
+
+@pytest.mark.usefixtures("looks_again_soon")
 def test_a_file_that_is_written_in_pieces_is_read_once_it_is_whole(two: Opened) -> None:
     whole = ours(3, "a fox at dawn")
     path = two.pictures / "c.png"
@@ -448,6 +455,7 @@ def test_facets_that_a_busy_index_did_not_count_are_counted_later(
         return read_facets(path)
 
     monkeypatch.setattr("app.gallery.index.read_facets", count)
+    monkeypatch.setattr("app.gallery.index._BUSY_MS", 100)
     write(gallery.pictures / "a.png", ours(1, "a cat"))
     gallery.index.start()
     gallery.wait_for("a.png")
