@@ -10,6 +10,7 @@ from time import sleep
 import pytest
 
 from tests.compile.compiling import Bench
+from tests.thinned import thinned
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +72,7 @@ def test_the_second_waits_for_the_first(bench: Bench, contestants: list[Contesta
     assert bench.left() == set()
 
 
-@pytest.mark.parametrize("interruptible", [True, False])
+@pytest.mark.parametrize("interruptible", thinned([True, False], [False]))
 def test_one_that_was_killed_blocks_nobody(
     bench: Bench, contestants: list[Contestant], interruptible: bool
 ) -> None:

@@ -182,7 +182,7 @@ def test_a_picture_by_a_small_decoder_is_the_same_in_tiles(tmp_path: Path) -> No
     assert np.abs(whole.astype(int) - tiled).max() <= 2
 
 
-@pytest.mark.parametrize("layout", ["original", "diffusers"])
+@pytest.mark.parametrize("layout", thinned(["original", "diffusers"], ["original"]))
 def test_taef2_makes_the_picture_and_encodes_one(tmp_path: Path, layout: str) -> None:
     path = write_with_published_latents(tmp_path / "klein.safetensors")
     if layout == "original":
