@@ -36,6 +36,15 @@ class Slices(QObject):
             self._turns.stop()
             self.deleteLater()
 
+    def rest(self, *, rests: bool) -> None:
+        """Pause, or go on in the next turn, if there is anything left."""
+        if self._is_over:
+            return
+        if rests:
+            self._turns.stop()
+        else:
+            self._turns.start()
+
     def _go_on(self) -> None:
         until = time.perf_counter() + _SLICE_S
         for _ in self._work:

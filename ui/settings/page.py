@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
@@ -93,6 +93,16 @@ class SettingsPage(QWidget):
     def entry(self) -> QWidget:
         """The control that a key leads to."""
         return self.search
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        """Go on with the rows."""
+        super().showEvent(event)
+        self._filling.rest(rests=False)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 (Qt's name)
+        """Make no more rows meanwhile: all of them would be laid out at once when it is seen."""
+        super().hideEvent(event)
+        self._filling.rest(rests=True)
 
     def complete(self) -> None:
         """Make all rows that are not there yet."""

@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.downloads.contacts import Contacts
 from app.settings.reading import read_settings
@@ -70,6 +70,29 @@ def test_the_page_opens_with_its_first_rows_and_makes_the_others_later(new_desk:
     assert not page.sections[-1].made
     new_desk.wait(lambda: len(page.sections[-1].made) == 4)
     assert set(page.shortcuts.rows) == set(ActionName)
+
+
+def test_rows_are_made_while_they_are_seen(new_desk: Desk) -> None:
+    """Rows that came meanwhile were all laid out at once when the page was opened again."""
+    places = new_desk.window.places
+    places.open(Place.SETTINGS)
+    page = places.page
+    assert isinstance(page, SettingsPage)
+
+    def made() -> int:
+        return sum(len(section.made) for section in page.sections)
+
+    first = made()
+    places.open(Place.CREATE)
+    for _ in range(20):
+        QApplication.processEvents()
+    assert made() == first
+    places.open(Place.SETTINGS)
+    new_desk.wait(lambda: not page._unfinished)  # pyright: ignore[reportPrivateUsage]
+    assert made() > first
+    # Work that is over stays so.
+    places.open(Place.CREATE)
+    places.open(Place.SETTINGS)
 
 
 def test_rows_are_not_measured_anew_for_each_row_that_comes(
