@@ -2,13 +2,14 @@
 
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from PySide6.QtWidgets import QApplication
 
-from tests import ended, events, swiftshader
+from tests import ended, events, swiftshader, thinned
 from tests.windows_files import WindowsFiles
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -21,7 +22,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 gc.set_threshold(20_000, 20, 20)
 # No file of a test has to outlive a power cut. What is synced, tests see by their own `fsync`.
 pytest.MonkeyPatch().setattr(os, "fsync", os.fstat)
-settings.register_profile("safelight", deadline=None, max_examples=60)
+settings.register_profile("safelight", deadline=None)
 settings.load_profile("safelight")
 swiftshader.offer()
 
@@ -38,6 +39,23 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         ended.spare_what_stays()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module without a test of the wanted mark: four of five by `make oracle`."""
+    mark = thinned.mark_of(config.option.markexpr)
+    is_module = collection_path.match("test_*.py")
+    return True if mark and is_module and not thinned.names(collection_path, mark) else None
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Refuse a test that has its mark from another module, as its own would not be imported."""
+    for item in items:
+        for mark in thinned.RINGS:
+            if item.get_closest_marker(mark) and not thinned.names(item.path, mark):
+                raise pytest.UsageError(
+                    f"{item.path} does not name the mark of {item.name}: {mark}"
+                )
 
 
 @pytest.fixture

@@ -1,10 +1,15 @@
 """Matrices of cases of which each run has some: `make test`, `make oracle` and `make thorough`."""
 
+import functools
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import cast
 
 import pytest
 from _pytest.mark import ParameterSet
+
+# Marks of tests that `make test` leaves out and other commands run alone.
+RINGS = ("oracle", "slow")
 
 
 def thinned(
@@ -23,3 +28,19 @@ def thinned(
         )
         for case in cases
     ]
+
+
+def mark_of(expression: str) -> str | None:
+    """The mark that every wanted test bears by pytest's `-m`: oracle, slow, or None for others."""
+    first = expression.split(" and ")[0]
+    return first if first in RINGS else None
+
+
+@functools.cache
+def names(path: Path, mark: str) -> bool:
+    """True if a module of tests names a mark or what gives it; else no test in it bears the mark.
+
+    `thinned` gives it, and the contract of backends to those that compute with torch.
+    """
+    text = path.read_text(encoding="utf-8")
+    return any(word in text for word in (mark, thinned.__name__, "test_contract"))
