@@ -76,10 +76,11 @@ gpu: $(ORACLE)/.installed
 fidelity: $(ORACLE)/.installed
 	$(ORACLE_PY) -m tests.oracle.fidelity
 
+# Two threads: one takes 4 minutes, and each up to 3 GB.
 check: $(BASE)/.tools
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
-	$(PY) -m pyright
+	$(PY) -m pyright --threads 2
 	$(BASE)/bin/lint-imports
 
 format: $(BASE)/.tools
