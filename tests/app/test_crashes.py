@@ -30,6 +30,7 @@ from tests.app.requests import generation_of
 from tests.app.supervised import QUICK, Supervised, forked_engine, is_alive
 from tests.app.test_environment import HOSTILE
 from tests.forks import forked
+from tests.metadata.records import read_record
 from tests.server.scripted_engine import Misdeed, Plan
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
@@ -73,6 +74,11 @@ class Pictures:
 
     def count(self) -> int:
         return len(self._seen)
+
+    def seeds(self) -> list[int]:
+        """The seeds of all that were seen."""
+        records = map(read_record, sorted(self._seen))
+        return [record.request.seed for record in records if record is not None]
 
 
 def dying_engine(folder: Path, moment: Moment) -> EngineCommand:
@@ -180,8 +186,8 @@ class Host:
         )
         self.lines: list[str] = []
 
-    def wait_for(self, beginning: str) -> str:
-        """The next line that begins so."""
+    def wait_for(self, beginning: str | tuple[str, ...]) -> str:
+        """The next line that begins so, or in one of these ways."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line)
@@ -191,10 +197,15 @@ class Host:
 
     def kill(self) -> None:
         """End it without a chance to say goodbye."""
-        assert self.process.stdout is not None
         self.process.kill()
         self.process.wait()
-        self.process.stdout.close()
+        if self.process.stdout is not None and not self.process.stdout.closed:
+            self.lines += self.process.stdout
+            self.process.stdout.close()
+
+    def done(self) -> int:
+        """The number of jobs that it told to be done."""
+        return sum(line.startswith("job") and line.endswith("done\n") for line in self.lines)
 
 
 @pytest.fixture
@@ -231,6 +242,48 @@ def test_an_app_killed_while_it_works_finds_its_queue_again(
     engine.wait(lambda: all(job.state is JobState.DONE for job in queue.jobs))
     pictures.check()
     assert pictures.count() == 3
+    queue.close()
+
+
+# From its first job to the telling of its last; `make thorough` has many more moments.
+MOMENTS = pytest.mark.parametrize(
+    "seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 40))]
+)
+
+
+@MOMENTS
+def test_an_app_killed_at_any_moment_loses_no_job_and_no_picture(
+    hosts: list[Host], supervise: Supervise, tmp_path: Path, tiny: Path, seed: int
+) -> None:
+    """Kill it after so many lines about three jobs, and a moment more."""
+    chance, slow = Random(seed), Plan(networks={"denoiser": Misdeed(run_seconds=0.03)})
+    host = Host(tmp_path, tiny, slow, 3)
+    hosts.append(host)
+    pid = int(host.wait_for("engine").split()[1])
+    for _ in range(chance.randint(1, 14)):
+        host.wait_for(("job", "step"))
+    time.sleep(chance.uniform(0, 0.06))
+    host.kill()
+    engine = supervise(command=forked_engine(tmp_path / "packs"))
+    # Nobody tells it to end: its pipes do, or the kernel.
+    engine.wait(lambda: not is_alive(pid))
+    pictures = Pictures(tmp_path / "out")
+    pictures.check()
+    present = pictures.seeds()
+    queue = JobQueue(engine.client, tmp_path / "state")
+    waiting = [generation_of(job).seed for job in queue.jobs if job.state is JobState.WAITING]
+    # One is done whose picture the journal has, though its engine's last word is missing.
+    assert {job.state for job in queue.jobs} <= {JobState.WAITING, JobState.DONE}
+    # What does not wait is made, and what waits keeps its order.
+    assert waiting == [7, 8, 9][3 - len(waiting) :]
+    assert set(present) >= {7, 8, 9} - set(waiting)
+    assert host.done() <= 3 - len(waiting)
+    engine.start()
+    engine.wait(lambda: all(job.state is JobState.DONE for job in queue.jobs))
+    pictures.check()
+    assert set(pictures.seeds()) == {7, 8, 9}
+    # One that was saved as the app died, before the journal had it, is made once more.
+    assert len(pictures.seeds()) <= 4
     queue.close()
 
 
