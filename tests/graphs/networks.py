@@ -1,6 +1,7 @@
 """Networks of small random weights: the weights a network asks for, listed by emitting it."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +40,15 @@ class _Listing(GraphBuilder):
 
 def wanted(emit: Emit) -> dict[str, FileSlice]:
     """The weights a network asks for, in no file."""
+    return dict(_asked(emit))
+
+
+# Tests bind the same networks again and again.
+@lru_cache(maxsize=64)
+def _asked(emit: Emit) -> dict[str, FileSlice]:
     g = _Listing()
     emit(g)
-    return dict(g.asking)
+    return g.asking
 
 
 def random_weights(emit: Emit, seed: int = 0) -> dict[str, Array]:

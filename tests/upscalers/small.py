@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -53,9 +53,14 @@ EMITS: Mapping[str, Emit] = {
 }
 
 
+@cache
+def _drawn(name: str, seed: int) -> dict[str, Array]:
+    return random_weights(EMITS[name], seed)
+
+
 def arrays_of(name: str, seed: int = 0) -> dict[str, Array]:
     """The weights of a small network as they are called in files."""
-    arrays = random_weights(EMITS[name], seed)
+    arrays = dict(_drawn(name, seed))
     if name == "SPAN":
         arrays["no_norm"] = np.zeros(1, np.float32)
     if name == "RealPLKSR":
