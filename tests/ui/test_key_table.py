@@ -2,11 +2,13 @@
 
 import ast
 import re
+import weakref
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
@@ -22,6 +24,7 @@ from ui.action_table import SHARED, entry_of, meet
 from ui.gallery.page import GalleryPage
 from ui.key_scopes import LISTED
 from ui.key_texts import shown_key
+from ui.key_tips import follow_keys
 from ui.keys import HeldKey, KeyAction, keys
 from ui.places import Place
 from ui.theme.theme import Theme
@@ -228,6 +231,22 @@ def test_a_key_that_was_taken_away_leaves_no_brackets(desk: Desk) -> None:
     button = desk.window.dock.cancel
     desk.session.settings.change(shortcuts={"cancel": ""})
     assert (button.toolTip(), button.accessibleDescription()) == ("Cancel", "")
+
+
+def test_a_widget_that_is_gone_is_told_no_key(qapp: QApplication) -> None:
+    held, dropped, told = QWidget(), QWidget(), list[QWidget]()
+    follow_keys(held, told.append)
+    follow_keys(dropped, QWidget.accessibleName)
+    known = weakref.ref(dropped)
+    del dropped
+    assert known() is None
+    told.clear()
+    keys().use({"cancel": "K"})
+    assert told == [held]
+    shiboken6.delete(held)
+    told.clear()
+    keys().use({"cancel": "L"})
+    assert told == []
 
 
 def test_every_scope_of_a_key_has_its_words() -> None:

@@ -41,7 +41,7 @@ class PresetsDialog(QDialog):
         self.list.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.about = plain_label("", "caption", wrap=True)
         self.how = buddy_label("", self.list, "caption")
-        follow_keys(self.how, self._show_how)
+        follow_keys(self, PresetsDialog._show_how)
         self.save = QPushButton(self.tr("Save as a preset…"))
         self.nothing = self._make_nothing()
         self.use = QPushButton(self.tr("Use"))

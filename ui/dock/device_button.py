@@ -39,7 +39,7 @@ class DeviceButton(QToolButton):
         ):
             signal.connect(self._refresh)
         theme.changed.connect(self._refresh)
-        follow_keys(self, self._refresh)
+        follow_keys(self, DeviceButton._refresh)
 
     def show_words(self, *, shown: bool) -> None:
         """Show the words beside the icon, or the icon alone where the dock is narrow."""

@@ -37,7 +37,7 @@ class GenerateButton(FilledButton):
             signal.connect(self._refresh)
         session.generation.changed.connect(self._on_form)
         self._show_direction()
-        follow_keys(self, self._refresh)
+        follow_keys(self, GenerateButton._refresh)
 
     def keep_room(self, *, for_key: bool) -> None:
         """Be wide enough for an estimate with the shortcut beside it, or only for the least."""

@@ -49,7 +49,7 @@ class Foot(QWidget):
         self.side = ValueSlider(span, SIDE_STEP, span)
         self.side.setFixedWidth(_SLIDER)
         self.side.setAccessibleName(self.tr("Size of thumbnails"))
-        follow_keys(self.side, self._show_keys)
+        follow_keys(self, Foot._show_keys)
         self._is_browsing = True
         self._lay_out()
         self.side.valueChanged.connect(self._on_side)
