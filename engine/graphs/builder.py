@@ -265,7 +265,7 @@ class NodeWriter:
         """Assemble the graph; `bound` holds each used weight in the element type."""
         weights = [self._external_tensor(name) for name in self.used]
         graph = helper.make_graph(
-            self._nodes,
+            self._needed(),
             self.name,
             [_value_info(spec) for spec in self._inputs],
             [_value_info(spec) for spec in self._outputs],
@@ -289,6 +289,21 @@ class NodeWriter:
             one_size=self.one_size,
             weight_sizes={n: bound_bytes(source, self.element) for n, source in self.used.items()},
         )
+
+    def _needed(self) -> list[NodeProto]:
+        """Return the nodes of which something leaves the graph.
+
+        ONNX Runtime runs the others, too, and holds what they take to the end of the run. Those of
+        a foreign graph stay: they may be taken in graphs within nodes.
+        """
+        if self.is_foreign:
+            return self._nodes
+        wanted, needed = {spec.name for spec in self._outputs}, list[NodeProto]()
+        for node in reversed(self._nodes):
+            if not wanted.isdisjoint(node.output):
+                needed.append(node)
+                wanted.update(node.input)
+        return needed[::-1]
 
     def _external_tensor(self, name: str) -> TensorProto:
         """Return an initializer with external data; its location is its own name (`Graph`)."""

@@ -237,3 +237,14 @@ def test_a_constant_is_written_once() -> None:
     assert again() != g.constant([[1.0, 2.0]])
     assert again() != g.constant([1.0, 2.0], DType.BF16)
     assert g.integers([1]) != g.constant([1.0])
+
+
+def test_nodes_of_which_nothing_leaves_the_graph_are_left_out() -> None:
+    """ONNX Runtime would run them, and hold what they take to the end of the run."""
+    g = GraphBuilder("tiny", {}, PLAIN, DType.F32, Precision.F32)
+    x = g.input("x", DType.F32, ("rows", 8))
+    y = g.op("Neg", x)
+    g.op("Shape", g.op("Abs", y), start=0, end=1)
+    g.output(g.op("Exp", y), "y", DType.F32, ("rows", 8))
+    nodes = onnx.load_from_string(g.build({}).model).graph.node
+    assert [node.op_type for node in nodes] == ["Neg", "Exp", "Identity"]
