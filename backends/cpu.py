@@ -70,7 +70,7 @@ class CpuBackend(Backend):
 
     def working_memory(self, device: Device) -> WorkingMemory:
         """Return the memory of an arena that is emptied after each run."""
-        return WorkingMemory(empties=True, simulates=True)
+        return WorkingMemory(empties=True, least_run_bytes=4 << 20, simulates=True)
 
     def load(
         self,

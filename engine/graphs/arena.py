@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 _STEP = 256
-_FIRST_REGION, _FIRST_GROWTH = 1 << 20, 2 << 20
+_FIRST_REGION, _FIRST_GROWTH, _LAST_GROWTH = 1 << 20, 2 << 20, 1 << 30
+# The bytes of a region for which one is noted: the eighth part of a step.
+_NOTED = _STEP // 8
 # A free chunk is cut for a request if it is twice as large, or if so much would be lost.
 _MOST_LOST = 128 << 20
 _LAST_BIN = 20
@@ -28,48 +30,68 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """Bytes of an arena that were `written`, and those of the `regions` in which they lie."""
+
+    written: int
+    regions: int
+
+    @property
+    def bytes(self) -> int:
+        """The bytes in memory: an arena notes eight for each 256 of a region, all at once."""
+        return self.written + self.regions // _NOTED
+
+
+@dataclass(frozen=True, slots=True)
 class ArenaBytes:
-    """Bytes of the arena that are written in a first run of a size, and those of a second.
+    """Bytes of the arena in a `first` run of a size, and in a `second`.
 
     In the second, results that do not leave the run lie in one `block`, where the calls of the
-    first have laid them out; what a node works in (the most is `worked`) and what leaves (`left`)
-    does not. `kept` are those of regions in which something lies that left the first run: a region
-    is given back whole.
+    first have laid them out; what a node works in and what leaves does not. `kept` is of regions
+    in which something lies that left the first run: a region is given back whole.
     """
 
-    first: int
+    first: Taken
+    second: Taken
     block: int
-    worked: int
-    left: int
-    kept: int
+    kept: Taken
 
     @property
     def most(self) -> int:
         """The bytes of the run that takes more."""
-        return max(self.first, self.block + self.worked + self.left)
+        return max(self.first.bytes, self.second.bytes)
 
 
-def arena_bytes(calls: Iterable[Call], leaving: Collection[str]) -> ArenaBytes:
+def arena_bytes(calls: Sequence[Call], leaving: Collection[str]) -> ArenaBytes:
     """Return the bytes that calls take; `leaving` are the results that leave the run."""
     arena, block = _Arena(), _Block()
     places, spans = dict[str, _Place](), dict[str, tuple[int, int]]()
-    left = worked = 0
     for call in calls:
         for name, size in call.made:
             places[name] = arena.allocate(size)
-            if name in leaving:
-                left += size
-            else:
+            if name not in leaving:
                 spans[name] = block.allocate(size)
-        working = [arena.allocate(size) for size in call.worked]
-        for place in reversed(working):
-            arena.free(place)
-        worked = max(worked, sum(call.worked))
+        arena.work(call.worked)
         for name in call.freed:
             arena.free(places.pop(name))
             block.free(spans.pop(name))
-    kept = {places[name][0] for name in leaving}
-    return ArenaBytes(arena.written(), block.size, worked, left, arena.written(kept))
+    kept = arena.taken({places[name][0] for name in leaving})
+    again = _in_block(calls, leaving, block.size)
+    second = Taken(again.written + kept.written, again.regions + kept.regions)
+    return ArenaBytes(arena.taken(), second, block.size, kept)
+
+
+def _in_block(calls: Iterable[Call], leaving: Collection[str], block: int) -> Taken:
+    """Return what a run takes whose results lie in one block."""
+    arena = _Arena()
+    if block:
+        arena.allocate(block)
+    for call in calls:
+        for name, size in call.made:
+            if name in leaving:
+                arena.allocate(size)
+        arena.work(call.worked)
+    return arena.taken()
 
 
 @dataclass(slots=True)
@@ -86,7 +108,8 @@ class _Chunk:
 class _Arena:
     """Regions that grow by powers of two, cut into chunks: the smallest that fits is given.
 
-    Later regions lie lower in memory, and of chunks of one size the lowest is given.
+    From a gigabyte on they grow no more. Later regions lie lower in memory, and of chunks of one
+    size the lowest is given.
     """
 
     _growth: int = _FIRST_GROWTH
@@ -94,24 +117,31 @@ class _Arena:
     _free: list[_Free] = field(default_factory=list[_Free])
     # Places and ends of what was written, by regions.
     _written: list[list[tuple[int, int]]] = field(default_factory=list[list[tuple[int, int]]])
+    _sizes: list[int] = field(default_factory=list[int])
 
     def __post_init__(self) -> None:
         self._extend(_FIRST_REGION)
 
-    def written(self, regions: Collection[int] | None = None) -> int:
+    def taken(self, regions: Collection[int] | None = None) -> Taken:
         """Return the bytes that were handed out at any time, in all regions or in these.
 
         What is lost in chunks is never touched.
         """
-        total = 0
+        total = size = 0
         for region, spans in enumerate(self._written):
             if regions is not None and region not in regions:
                 continue
+            size += self._sizes[region]
             reached = 0
             for start, end in sorted(spans):
                 total += max(end - max(start, reached), 0)
                 reached = max(reached, end)
-        return total
+        return Taken(total, size)
+
+    def work(self, sizes: Sequence[int]) -> None:
+        """Hand out memory of these sizes, and take it back."""
+        for place in reversed([self.allocate(size) for size in sizes]):
+            self.free(place)
 
     def allocate(self, size: int) -> _Place:
         wanted = -(-size // _STEP) * _STEP
@@ -149,7 +179,7 @@ class _Arena:
     def _grow(self, wanted: int) -> None:
         if wanted <= self._growth:
             self._extend(self._growth)
-            self._growth *= 2
+            self._growth = min(2 * self._growth, _LAST_GROWTH)
             return
         while wanted > self._growth:
             self._growth *= 2
@@ -158,6 +188,7 @@ class _Arena:
     def _extend(self, size: int) -> None:
         region = len(self._written)
         self._written.append([])
+        self._sizes.append(size)
         self._chunks[region, 0] = _Chunk(size)
         self._offer(region, 0)
 

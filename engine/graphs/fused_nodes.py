@@ -148,6 +148,7 @@ class FusedGraph:
         """Return the nodes with several made one."""
         fusions = self._norm, self._slices, self._turned, self._scaled, self._biased, self._gate
         index, gone = _Index.of(nodes, self.leaving), set[int]()
+        visited = {id(node): place for place, node in enumerate(self._ordered(nodes))}
         for node in nodes:
             if id(node) in gone:
                 continue
@@ -155,7 +156,7 @@ class FusedGraph:
                 parts = fusion(node, index)
                 if parts:
                     gone.update(id(part) for part in parts)
-                    node.order += number * self._count
+                    node.order = number * self._count + visited[id(node)]
                     break
         return [node for node in nodes if id(node) not in gone]
 

@@ -49,7 +49,7 @@ def held_results(
     held = HeldResults(run.at_once(), run.by_heads(), leaving=run.leaving(), entering=entering)
     if simulates:
         arena = arena_bytes(*arena_calls(shapes, found.node, names))
-        held = replace(held, arena_bytes=arena.most, arena_left=arena.kept)
+        held = replace(held, arena_bytes=arena.most, arena_left=arena.kept.bytes)
     if not groups:
         return held
     grouped, packed = shared_buffers(shapes, found.node, names)
