@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from app.queue.jobs import JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise
+from tests.app.downloads.test_disk import can_mount
 from tests.app.dying_engine import Moment
 from tests.app.requests import generation_of
 from tests.app.supervised import QUICK, Supervised, forked_engine, is_alive
@@ -176,13 +177,15 @@ class Host:
         count: int,
         environment: Mapping[str, str] = os.environ,
         supervision: Supervision = Supervision(),  # noqa: B008 (immutable)
+        within: Sequence[str] = (),
     ) -> None:
+        """Start it; `within` is a command that runs its own."""
         plan_text = msgspec.json.encode(plan).decode()
         script = str(HERE / "host_app.py")
         numbers = str(count), str(supervision.ping_ms)
         command = [sys.executable, "-I", script, str(folder), plan_text, str(tiny), *numbers]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=dict(environment)
+            [*within, *command], stdout=subprocess.PIPE, text=True, env=dict(environment)
         )
         self.lines: list[str] = []
 
@@ -304,6 +307,22 @@ def test_an_app_in_a_hostile_environment_makes_its_picture(
     hosts: list[Host], tmp_path: Path, tiny: Path
 ) -> None:
     host = Host(tmp_path, tiny, Plan(), 1, os.environ | HOSTILE)
+    hosts.append(host)
+    while not host.wait_for("job").endswith("done\n"):
+        pass
+
+
+def test_an_app_in_a_read_only_installation_makes_its_picture(
+    hosts: list[Host], tmp_path: Path, tiny: Path
+) -> None:
+    if not can_mount():
+        pytest.skip("no folder can be made read-only here")
+    # A mount of its own, which nobody else sees and which ends with the command.
+    protect = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+    within = "unshare", "-rm", "sh", "-c", protect, str(HERE.parents[1])
+    touched = subprocess.run([*within, "touch", str(HERE / "a")], check=False, capture_output=True)
+    assert b"Read-only" in touched.stderr
+    host = Host(tmp_path, tiny, Plan(), 1, within=within)
     hosts.append(host)
     while not host.wait_for("job").endswith("done\n"):
         pass

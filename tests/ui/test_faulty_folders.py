@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from app.notices.remedies import NoticeAction
+from app.queue.jobs import JobState
 from tests.metadata.records import read_record
 from tests.mounts import Mounts, fill, mounted
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -81,3 +82,82 @@ def test_a_picture_that_neither_its_disk_nor_the_temporary_takes_is_saved_elsewh
     assert job.attempts == 1
     assert Path(job.images[0]).parent == elsewhere
     assert is_whole(job.images[0])
+
+
+def test_a_read_only_folder_of_pictures_is_told_and_another_one_used(
+    ready: Desk, mounts: Mounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready.paths.output.mkdir(exist_ok=True)
+    mounts.protect(ready.paths.output)
+    generate(ready)
+    said = failure(ready)
+    assert str(ready.paths.output) in said
+    assert "Read-only file system" in said
+    assert "Choose another folder for pictures." in said
+    elsewhere = tmp_path / "elsewhere"
+    chooses(monkeypatch, str(elsewhere))
+    press(ready, NoticeAction.CHOOSE_FOLDER)
+    (image,) = made(ready).images
+    assert Path(image).parent == elsewhere
+    assert is_whole(image)
+
+
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_pictures_are_made_though_neither_cache_nor_temporary_files_have_a_disk(
+    make_desk: MakeDesk,
+    mounts: Mounts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    if how == "full":
+        kept = {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
+        for folder in (cache, temporary):
+            mounts.disk(folder)
+        for path, content in kept.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for folder in (cache, temporary):
+            fill(folder)
+    else:
+        for folder in (cache, temporary):
+            mounts.protect(folder)
+    desk = get_ready(make_desk, tmp_path)
+    generate(desk)
+    (job,) = desk.queue.jobs
+    assert is_whole(job.images[0])
+    assert [notice.error for notice in desk.session.notices.notices if notice.error] == []
+    # The gallery, which is opened now, cannot keep what it finds.
+    assert desk.session.gallery_index.folders
+    desk.wait(lambda: any(notice.error for notice in desk.session.notices.notices))
+    (error,) = (notice.error for notice in desk.session.notices.notices if notice.error)
+    assert str(cache) in error.message
+    assert ("MB are needed" in error.hint) == (how == "full")
+
+
+def test_the_disk_of_pictures_may_be_pulled_out_while_one_is_made(
+    ready: Desk, mounts: Mounts, tmp_path: Path
+) -> None:
+    stick, output = tmp_path / "stick", ready.paths.output
+    mounts.disk(stick)
+    mounts.plug_in(stick, output)
+    ready.session.generation.steps = 150
+    ready.session.jobs.generate()
+    ready.wait(lambda: ready.session.progress.done > 0)
+    mounts.pull(output)
+    # As with a drive that the system had mounted at a folder of its own.
+    output.rmdir()
+    output.touch()
+    (job,) = ready.wait_for_jobs(1)
+    assert job.state is JobState.FAILED
+    assert str(output) in failure(ready)
+    assert "kept in" in failure(ready)
+    output.unlink()
+    mounts.plug_in(stick, output)
+    press(ready, NoticeAction.RETRY)
+    (image,) = made(ready).images
+    assert Path(image).parent == output
+    assert is_whole(str(stick / Path(image).name))

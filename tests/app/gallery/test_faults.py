@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from app.gallery.searching import Searcher
 from engine.api.values import ErrorCode
 from tests.app.gallery.conftest import Opened
 from tests.app.gallery.made import ours, png, write
+from tests.mounts import mounted
 
 STARRED = GalleryQuery(least_rating=5)
 
@@ -139,6 +141,47 @@ def test_an_empty_place_where_a_drive_was_is_not_an_emptied_folder(
     monkeypatch.setattr("app.gallery.scanning.os.stat", on_another_drive)
     two.index.rescan()
     two.wait(lambda: [row.trouble for row in two.rows()] == [Trouble.MISSING] * 2)
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the same disk", "a copy of it"])
+def test_pictures_of_a_disk_that_is_pulled_out_are_missing_and_come_back_with_their_stars(
+    gallery: Opened, tmp_path: Path, same: bool
+) -> None:
+    with mounted() as mounts:
+        stick, copy = tmp_path / "stick", tmp_path / "copy"
+        mounts.disk(stick)
+        mounts.plug_in(stick, gallery.pictures)
+        write(gallery.pictures / "a.png", ours(1, "a cat"), hours=1)
+        write(gallery.pictures / "b.png", ours(2, "a dog"))
+        gallery.index.start()
+        gallery.wait_for("a.png", "b.png")
+        gallery.index.rate(gallery.ids()[:1], 5)
+        gallery.wait(lambda: len(gallery.names(STARRED)) == 1)
+        starred = gallery.names(STARRED)
+        # What is left is an empty folder of the disk below.
+        mounts.pull(gallery.pictures)
+        gallery.index.refresh()
+        gallery.wait(lambda: gallery.index.folders[0].state is FolderState.MISSING)
+        gallery.wait(lambda: [row.trouble for row in gallery.rows()] == [Trouble.MISSING] * 2)
+        assert gallery.names(STARRED) == starred
+        if not same:
+            # Another disk has another number.
+            mounts.disk(copy)
+            shutil.copytree(stick, copy, dirs_exist_ok=True)
+        mounts.plug_in(stick if same else copy, gallery.pictures)
+        gallery.index.refresh()
+        gallery.wait(lambda: [row.trouble for row in gallery.rows()] == [None, None])
+        assert gallery.names(STARRED) == starred
+        gallery.wait(lambda: gallery.index.folders[0].state is FolderState.READY)
+
+
+def test_a_read_only_disk_is_told_to_be_so(gallery: Opened) -> None:
+    with mounted() as mounts:
+        write(gallery.pictures / "a.png", ours(1, "a cat"))
+        mounts.protect(gallery.pictures)
+        gallery.index.start()
+        gallery.wait(lambda: gallery.index.folders[0].state is FolderState.READ_ONLY)
+        gallery.wait_for("a.png")
 
 
 def test_a_folder_that_keeps_its_time_is_listed_when_the_system_tells_of_it(
