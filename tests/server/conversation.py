@@ -36,7 +36,13 @@ from engine.api.wire import FrameParser, decode_event, encode
 from tests.forks import forked
 from tests.server.scripted_engine import Plan
 
+# As the app starts it.
 ENGINE = (sys.executable, "-I", "-m", "engine")
+# It does not yield to the other processes of the tests, which leave it little.
+UNYIELDING = (
+    *(sys.executable, "-I", "-c"),
+    "import engine.server as server; server.yield_to_others = lambda: None; server.main()",
+)
 _SCRIPT = str(Path(__file__).with_name("scripted_engine.py"))
 # Generous: nothing here depends on how long things take.
 PATIENCE_S = 120.0

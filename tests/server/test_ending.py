@@ -30,7 +30,7 @@ from engine.parent import watch
 from tests.forks import forked
 from tests.metadata.records import read_record
 from tests.server.conftest import MakeJob, Start
-from tests.server.conversation import ENGINE, PATIENCE_S, scripted
+from tests.server.conversation import PATIENCE_S, UNYIELDING, scripted
 from tests.server.scripted_engine import Misdeed, Plan
 from tests.server.test_jobs import FOREVER, pictures
 
@@ -158,7 +158,10 @@ def test_the_engine_dies_with_an_app_that_is_killed(tmp_path: Path) -> None:
     commands, open_end = os.pipe()
     life, held = os.pipe()
     app = subprocess.Popen(
-        [sys.executable, "-c", _APP, *ENGINE], stdin=commands, stdout=subprocess.PIPE, stderr=held
+        [sys.executable, "-c", _APP, *UNYIELDING],
+        stdin=commands,
+        stdout=subprocess.PIPE,
+        stderr=held,
     )
     assert app.stdout is not None
     assert app.stdout.readline() == b"it says hello\n"
@@ -189,7 +192,7 @@ def _ends(descriptor: int) -> bool:
 def test_an_engine_whose_app_died_before_it_started_ends_at_once(start: Start) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait(PATIENCE_S)
-    talk = start((*ENGINE, "--parent", str(dead.pid)), ready=False)
+    talk = start((*UNYIELDING, "--parent", str(dead.pid)), ready=False)
     assert talk.wait_for_end() == 0
     assert talk.events == []
 

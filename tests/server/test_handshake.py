@@ -21,7 +21,7 @@ from engine.api.messages import (
 from engine.api.values import ErrorCode
 from engine.api.wire import MAX_FRAME_BYTES, MAX_HEADER_BYTES, encode
 from tests.server.conftest import MakeJob, Start
-from tests.server.conversation import ENGINE, Conversation, scripted
+from tests.server.conversation import UNYIELDING, Conversation, scripted
 from tests.server.scripted_engine import Plan
 
 
@@ -34,7 +34,7 @@ def fatal(talk: Conversation) -> EngineFatal:
 
 
 def test_the_engine_greets_and_is_ready_once_configured(start: Start) -> None:
-    talk = start(ENGINE, ready=False)
+    talk = start(UNYIELDING, ready=False)
     hello = talk.wait_for(Hello)
     assert hello.protocol == PROTOCOL_VERSION
     assert hello.version == version("safelight")

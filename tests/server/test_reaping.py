@@ -11,7 +11,7 @@ import pytest
 from engine.api.messages import Hello
 from tests.forks import forked
 from tests.server.conftest import Start
-from tests.server.conversation import ENGINE, PATIENCE_S, Conversation
+from tests.server.conversation import PATIENCE_S, UNYIELDING, Conversation
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the app itself waits")
 
@@ -26,7 +26,7 @@ def talk(start: Start) -> Conversation:
 
 
 def test_the_app_waits_for_a_process_of_one_thread(start: Start) -> None:
-    talk = start((*ENGINE, *PARENT))
+    talk = start((*UNYIELDING, *PARENT))
     between, engine = talk.process.pid, talk.wait_for(Hello).pid
     assert len(list(Path(f"/proc/{engine}/task").iterdir())) > 1
     (thread,) = Path(f"/proc/{between}/task").iterdir()

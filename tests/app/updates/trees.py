@@ -56,8 +56,6 @@ def make_tree(folder: Path, version: str, body: str = DRAWS) -> Path:
         (lib / package).mkdir(parents=True)
         for path in (ROOT / package).glob("*.py"):
             shutil.copyfile(path, lib / package / path.name)
-    for package in ("downloads", "cli", "storage"):
-        shutil.copytree(ROOT / "app" / package, lib / "app" / package, ignore=_NO_BYTECODE)
     shutil.copytree(ROOT / "engine" / "api", lib / "engine" / "api", ignore=_NO_BYTECODE)
     shutil.copyfile(ROOT / "safelight_launcher.py", lib / "safelight_launcher.py")
     main = lib / "app" / "__main__.py"
