@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import chain, compress
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, Qt, Signal
@@ -42,7 +43,7 @@ class Browser(QWidget):
         self, index: GalleryIndex, tiles: TileStore, habits: GalleryHabits, theme: Theme
     ) -> None:
         super().__init__()
-        self._index, self._tiles = index, tiles
+        self._index, self._tiles, self._theme = index, tiles, theme
         self._is_stale = True
         # The id of a picture that is to be opened once it is found.
         self._sought: int | None = None
@@ -60,23 +61,29 @@ class Browser(QWidget):
         self.grid = GridView(self.model, TilePainter(theme, self.font(), self.isRightToLeft), theme)
         self.grid.use_side(habits.habits.side)
         self.clear = QPushButton(self.tr("Clear the search"))
-        self.nothing_found = EmptyState(
-            theme,
-            self.tr("No picture matches"),
-            self.tr("Other words, or fewer filters, may find it."),
-            self.clear,
-        )
         self.add = QPushButton(self.tr("Add a folder of pictures…"))
         self.no_pictures = EmptyState(theme, "", "", self.add)
         self._stack = Stack()
         self._arrange()
         self._connect()
 
+    @cached_property
+    def nothing_found(self) -> EmptyState:
+        """The page in the place of the grid where no picture matches, made when it is wanted."""
+        page = EmptyState(
+            self._theme,
+            self.tr("No picture matches"),
+            self.tr("Other words, or fewer filters, may find it."),
+            self.clear,
+        )
+        self._stack.addWidget(page)
+        return page
+
     def _arrange(self) -> None:
         # Below the room of the scroll bar, too.
         self._stack.setProperty("role", "canvas")
         self._stack.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        for page in (self.grid, self.nothing_found, self.no_pictures):
+        for page in (self.grid, self.no_pictures):
             self._stack.addWidget(page)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

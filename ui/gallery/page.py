@@ -83,7 +83,6 @@ class GalleryPage(QWidget):
         self._lay_out()
         self._connect()
         self._show_habits()
-        self._refresh()
         Slices(self.details.make_rows(), self)
 
     @cached_property

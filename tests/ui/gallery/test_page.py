@@ -35,6 +35,7 @@ from ui.gallery.page import GalleryPage
 from ui.gallery.viewer import Viewer
 from ui.picture_facts import Fact, read_facts
 from ui.places import Place
+from ui.widgets.empty_state import EmptyState
 
 KEY, CTRL = Qt.Key, Qt.KeyboardModifier.ControlModifier
 
@@ -77,6 +78,7 @@ def test_the_viewer_goes_through_the_pictures_and_back(shown: Shown) -> None:
     shown.grid.choose(1)
     # What nobody saw is not made.
     assert not shown.page.findChildren(Viewer) + shown.page.findChildren(Comparison)
+    assert shown.page.findChildren(EmptyState) == [shown.browser.no_pictures]
     QTest.keyClick(shown.grid, KEY.Key_Space)
     viewer = shown.page.viewer
     assert viewer.isVisible()
