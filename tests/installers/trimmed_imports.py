@@ -7,7 +7,8 @@ pack with PyTorch for a card of NVIDIA.
 import ast
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import packages_distributions
@@ -31,8 +32,9 @@ FORMATS = tuple(
 
 
 class Found(msgspec.Struct, frozen=True):
-    """The modules that did not load, with the reason for each, and the pack with PyTorch."""
+    """The modules that were tried, those that failed, each with its reason, and PyTorch's pack."""
 
+    named: frozenset[str]
     failed: dict[str, str]
     packs: tuple[str, ...]
 
@@ -43,7 +45,7 @@ class LeftOut(MetaPathFinder):
     def __init__(self) -> None:
         self._trim = read_trim()
         self._site = Path(sysconfig.get_path("platlib"))
-        self._distributions = packages_distributions()
+        self._distributions = distributions()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -62,10 +64,15 @@ class LeftOut(MetaPathFinder):
         return None
 
 
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    """The installed distributions that have a module of each name; listing them takes a second."""
+    return packages_distributions()
+
+
 def named_modules() -> set[str]:
     """The modules of the distributions in a tree that our sources name, lazily imported or not."""
     shipped = {wheel.name for wheel in read_inputs().wheels_for(TARGET)}
-    distributions = packages_distributions()
     return {
         name
         for folder in SHIPPED
@@ -74,7 +81,7 @@ def named_modules() -> set[str]:
         # Private modules are asked for to learn whether they are there.
         if "._" not in name
         and shipped.intersection(
-            map(canonicalize_name, distributions.get(name.partition(".")[0], ()))
+            map(canonicalize_name, distributions().get(name.partition(".")[0], ()))
         )
     }
 
@@ -107,7 +114,7 @@ def main() -> None:
     from backends.torch_device.builds import pack_for
 
     card = Adapter("NVIDIA", "GeForce RTX 4070", PciId(0x10DE, 0x2786))
-    sys.stdout.buffer.write(msgspec.json.encode(Found(failed, pack_for([card]))))
+    sys.stdout.buffer.write(msgspec.json.encode(Found(frozenset(names), failed, pack_for([card]))))
 
 
 if __name__ == "__main__":

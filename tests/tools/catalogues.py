@@ -5,6 +5,7 @@ translator; one that is gone is dropped. lrelease compiles what the window loads
 """
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -28,13 +29,16 @@ _CONTEXTS = {"sentence": CONTEXT, "_about": "Settings", "summary": "labels"}
 # Functions that bound a field; sentences name it by their third argument, else by its own name.
 _BOUNDING = frozenset({"within", "length_within", "each_within", "span_within"})
 _NAME_PLACE = 2
+# What is in each file that has a text; most of the time goes into syntax trees of others.
+_CALLS = re.compile(rf"\b({'|'.join(('tr', *_WITH_CONTEXT, *_CONTEXTS, *_BOUNDING))})\(")
 
 
 def collected() -> list[Source]:
     """Return every text that can be translated, by context."""
     files = (file for name in _PACKAGES for file in sorted((ROOT / name).rglob("*.py")))
-    found = {text for file in files for text in _texts(ast.parse(file.read_text("utf-8")), "")}
-    return sorted(found | set(_of_tables()))
+    sources = (file.read_text("utf-8") for file in files)
+    trees = (ast.parse(source) for source in sources if _CALLS.search(source))
+    return sorted({*_of_tables(), *(text for tree in trees for text in _texts(tree, ""))})
 
 
 def read_catalogue(path: Path) -> dict[Source, list[str]]:

@@ -87,8 +87,10 @@ def test_everything_of_a_page_has_a_name(desk: Desk, place: Place) -> None:
 # A question for files has its words once it is asked (tests/ui/files/test_dialog.py).
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 @pytest.mark.parametrize("kind", [kind for kind in DIALOGS if kind is not FileDialog])
-def test_everything_of_a_dialog_has_a_name(desk: Desk, theme: Theme, kind: type[QDialog]) -> None:
-    dialog = DIALOGS[kind](desk, theme)
+def test_everything_of_a_dialog_has_a_name(
+    shared_desk: Desk, theme: Theme, kind: type[QDialog]
+) -> None:
+    dialog = DIALOGS[kind](shared_desk, theme)
     dialog.show()
     QApplication.processEvents()
     assert unnamed(dialog) == []

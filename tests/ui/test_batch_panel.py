@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.api.limits import MAX_STEPS
 from engine.api.messages import JobPreview
 from engine.api.values import InputRole
 from tests.app.fake_engine import Plan
@@ -26,6 +27,15 @@ def made(make_desk: MakeDesk, count: int, plan: Plan = Plan(steps=2)) -> Desk:  
     desk = make_desk(plan).start()
     desk.session.generation.count = count
     desk.session.jobs.generate()
+    return desk
+
+
+def engine_at_work(make_desk: MakeDesk) -> Desk:
+    """A desk on the real engine, which makes pictures of noise: networks are not what is judged."""
+    desk = make_desk(real=True).start()
+    form = desk.session.generation
+    form.backend, form.steps = "null", 1
+    form.width = form.height = 64
     return desk
 
 
@@ -73,9 +83,9 @@ def test_a_finished_picture_is_seen_alone_and_escape_goes_back(make_desk: MakeDe
 
 
 def test_the_seed_that_is_kept_is_that_of_the_picture_shown(make_desk: MakeDesk) -> None:
-    desk = make_desk(real=True).start()
+    desk = engine_at_work(make_desk)
     form = desk.session.generation
-    form.count, form.steps = 2, 1
+    form.count = 2
     desk.session.jobs.generate()
     first, second = desk.wait_for_jobs(2)
     for job in (first, second, first):
@@ -90,14 +100,13 @@ def test_the_seed_that_is_kept_is_that_of_the_picture_shown(make_desk: MakeDesk)
 
 def test_a_picture_that_was_cancelled_leaves_the_seed_of_the_one_shown(make_desk: MakeDesk) -> None:
     # Once its seed stayed in the field, and "Keep this seed" kept that of no picture.
-    desk = make_desk(real=True).start()
+    desk = engine_at_work(make_desk)
     form = desk.session.generation
-    form.steps = 1
     desk.session.jobs.generate()
     (first,) = desk.wait_for_jobs(1)
     shown = desk.window.info.detail
     desk.wait(lambda: str(generation_of(first).seed) in shown.text() and form.seed is not None)
-    form.steps = 30
+    form.steps = MAX_STEPS
     desk.session.jobs.generate()
     desk.wait(lambda: form.seed != generation_of(first).seed)
     desk.session.jobs.cancel()
@@ -130,8 +139,8 @@ def test_one_picture_is_no_batch(make_desk: MakeDesk) -> None:
 
 
 def test_a_picture_of_a_batch_is_started_from_and_painted_on(make_desk: MakeDesk) -> None:
-    desk = make_desk(real=True).start()
-    desk.session.generation.count, desk.session.generation.steps = 2, 1
+    desk = engine_at_work(make_desk)
+    desk.session.generation.count = 2
     desk.session.jobs.generate()
     first, _ = desk.wait_for_jobs(2)
     desk.session.view.choose(first.images[0])

@@ -1,6 +1,7 @@
 """The cards of control layers and image prompts: every control, the keyboard, what is missing."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,7 @@ from engine.api.preprocessors import (
 from tests.app.fake_engine import Plan
 from tests.app.layers import ADAPTER, CANNY, CANNY_XL, DEPTH, ENCODER, MODELS, listed
 from tests.app.test_lora_list import choose
-from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.conftest import Desk, MakeDesk, desk_of_module
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_main_window import drag, drop
 from ui.actions import ActionName
@@ -53,32 +54,44 @@ from ui.panels.control_card import ControlCard
 from ui.panels.control_more import ControlMore
 from ui.panels.image_prompt_card import ImagePromptCard
 from ui.panels.strip_panel import picture_menu
+from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.choice_rows import ABOUT_ROLE
 
 LEFT = Qt.MouseButton.LeftButton
 
 
-@pytest.fixture
-def desk(make_desk: MakeDesk, tmp_path: Path) -> Desk:
+@pytest.fixture(scope="module")
+def _one_desk(  # pyright: ignore[reportUnusedFunction]
+    dark_theme: Theme, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Desk]:
     """A window whose engine lists networks, and makes the same map of every picture."""
-    for name, colour in (("map", "white"), ("a", "red"), ("b", "green"), ("c", "blue")):
+    drawn = tmp_path_factory.mktemp("map") / "map.png"
+    Image.new("RGB", (64, 48), "white").save(drawn)
+    with desk_of_module(request, dark_theme, Plan(models=MODELS, map=str(drawn))) as made:
+        made.start()
+        made.session.control_list.list_files()
+        made.wait(lambda: made.session.control_list.is_listed)
+        yield made
+
+
+@pytest.fixture
+def desk(_one_desk: Desk, theme: Theme, tmp_path: Path) -> Desk:
+    """The window of all tests, as at first, and pictures of this test's own."""
+    for name, colour in (("a", "red"), ("b", "green"), ("c", "blue")):
         Image.new("RGB", (64, 48), colour).save(tmp_path / f"{name}.png")
-    made = make_desk(Plan(models=MODELS, map=str(tmp_path / "map.png")))
-    made.start()
-    made.session.control_list.list_files()
-    made.wait(lambda: made.session.control_list.is_listed)
-    choose(made, "sd1")
-    return made
+    _one_desk.put_back()
+    choose(_one_desk, "sd1")
+    return _one_desk
 
 
-def picture(desk: Desk, name: str = "a") -> str:
-    return str(desk.paths.state.parent / f"{name}.png")
+def picture(name: str = "a") -> str:
+    return str(Path(os.environ["SAFELIGHT_STATE"]).parent / f"{name}.png")
 
 
 def add(desk: Desk, *names: str) -> ControlCard:
     for name in names or ("a",):
-        desk.session.control.add(picture(desk, name))
+        desk.session.control.add(picture(name))
     return card(desk)
 
 
@@ -201,7 +214,7 @@ def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
     panel = desk.window.form.controls
     assert panel.cards == []
     assert not panel.heading.isVisibleTo(desk.window)
-    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture()))
     panel.add.click()
     control_card = card(desk)
     desk.wait(lambda: not control_card.picture.image.isNull())
@@ -216,7 +229,7 @@ def test_a_button_adds_a_picture_that_is_shown_beside_its_map(
 
 def test_a_picture_that_another_program_changed_is_shown_anew(desk: Desk) -> None:
     control_card = add(desk)
-    prompted = picture(desk, "b")
+    prompted = picture("b")
     desk.session.image_prompt.add(prompted)
     frames = control_card.picture, control_card.map, prompt_card(desk).picture
 
@@ -227,7 +240,7 @@ def test_a_picture_that_another_program_changed_is_shown_anew(desk: Desk) -> Non
     desk.wait(lambda: colours() == ["#ff0000", "#ff0000", "#008000"])
     desk.wait(lambda: desk.session.edited.is_known(prompted))
     for name in ("a", "b"):
-        Image.new("RGB", (80, 40), "blue").save(picture(desk, name))
+        Image.new("RGB", (80, 40), "blue").save(picture(name))
     desk.session.look_again()
     desk.wait(lambda: colours() == ["#0000ff"] * 3)
 
@@ -431,7 +444,7 @@ def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     pick(control_card.folded.mode.box, mode_words(ControlMode.CONTROL)[0])
     pick(control_card.folded.resize_mode.box, resize_words(ControlResize.FILL)[0])
     pick(control_card.folded.map_kind.box, control_kind_name(ControlKind.DEPTH))
-    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture("b")))
     control_card.folded.area.choose.click()
     now = layer(desk)
     assert (now.mode, now.resize, now.kind) == (
@@ -441,7 +454,7 @@ def test_mode_shape_kind_and_area_are_chosen_and_told_while_folded(
     )
     # A signal would make texts of them.
     assert type(now.mode) is ControlMode
-    assert now.mask == picture(desk, "b")
+    assert now.mask == picture("b")
     assert control_card.more.head.summary == "The map is more important, Fit, Depth"
     control_card.folded.area.drop.click()
     assert layer(desk).mask is None
@@ -468,7 +481,7 @@ def test_a_layer_is_switched_off_replaced_removed_and_put_back(
     control_card.enabled.click()
     assert desk.session.generation.build_request().controls == ()
     assert control_card.reason.text() == "Switched off."
-    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture("b")))
     control_card.picture.click()
     assert images(desk) == ["b"]
     control_card.remove.click()
@@ -518,7 +531,7 @@ def test_cards_are_moved_by_keys_and_by_dragging_their_grips(desk: Desk) -> None
 
 
 def test_a_missing_network_is_named_and_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = ControlLayer(image=picture(desk), network="control_v11p_sd15_openpose [cab727d4]")
+    named = ControlLayer(image=picture(), network="control_v11p_sd15_openpose [cab727d4]")
     desk.session.generation.controls = (named,)
     control_card = card(desk)
     assert control_card.name.text() == "control_v11p_sd15_openpose"
@@ -545,14 +558,14 @@ def test_a_picture_and_a_map_that_cannot_be_made_are_told(make_desk: MakeDesk) -
 def test_image_prompts_have_cards_with_every_field(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.session.image_prompt.add(picture(desk))
+    desk.session.image_prompt.add(picture())
     image_prompt = prompt_card(desk)
     assert image_prompt.file.currentText() == "ip-adapter_sd15"
     assert image_prompt.no_encoder.text() == ""
     image_prompt.weight.slider.setValue(0.5)
     image_prompt.range.bar.end.setValue(0.5)
     pick(image_prompt.blocks.box, blocks_words(AdapterBlocks.STYLE)[0])
-    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk, "b")))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture("b")))
     image_prompt.area.choose.click()
     pick(image_prompt.scaling.box, scaling_words(AdapterScaling.KEYS_AND_VALUES)[0])
     assert not image_prompt.combination.isVisibleTo(desk.window)
@@ -562,20 +575,20 @@ def test_image_prompts_have_cards_with_every_field(
     pick(image_prompt.combination.box, combination_words(PictureCombination.AVERAGE)[0])
     pick(image_prompt.encoder, "vit-h")
     expected = ImagePrompt(
-        image=picture(desk),
+        image=picture(),
         adapter=ADAPTER.path,
         encoder=ENCODER.path,
         weight=0.5,
         range=(0.0, 0.5),
         blocks=AdapterBlocks.STYLE,
         scaling=AdapterScaling.KEYS_AND_VALUES,
-        further=(picture(desk, "b"), picture(desk, "b")),
+        further=(picture("b"), picture("b")),
         combination=PictureCombination.AVERAGE,
-        mask=picture(desk, "b"),
+        mask=picture("b"),
     )
     assert desk.session.generation.build_request().image_prompts == (expected,)
     pick(image_prompt.encoder, "Choose a file…")
-    assert desk.session.generation.image_prompts[0].encoder == picture(desk, "b")
+    assert desk.session.generation.image_prompts[0].encoder == picture("b")
     # Only the suffix of a file of weights is left out of its name.
     assert image_prompt.encoder.currentText() == "b.png"
     pick(image_prompt.encoder, "The fitting one")
@@ -608,7 +621,7 @@ def test_every_control_of_the_cards_has_a_name_and_is_reached_by_tab(desk: Desk)
     control_card = add(desk)
     pick(control_card.file, "control_v11p_sd15_canny")
     control_card.more.open()
-    desk.session.image_prompt.add(picture(desk))
+    desk.session.image_prompt.add(picture())
     assert unnamed(desk.window.form) == []
     for card in (control_card, prompt_card(desk)):
         order: list[QWidget] = []
@@ -744,7 +757,7 @@ def test_a_layer_without_a_picture_invites_to_choose_one_and_is_left_out(
     assert control_card.map.words == ""
     assert control_card.reason.text() == "Without effect until a picture is chosen."
     assert desk.session.generation.build_request().controls == ()
-    monkeypatch.setattr(FileChooser, "open_file", choosing(picture(desk)))
+    monkeypatch.setattr(FileChooser, "open_file", choosing(picture()))
     control_card.picture.click()
     assert [control.network for control in desk.session.generation.build_request().controls] == [
         CANNY.path
@@ -781,7 +794,7 @@ def test_a_model_without_networks_offers_no_layers_and_says_what_helps(desk: Des
 
 
 def test_a_shown_picture_is_followed_or_is_a_prompt_by_its_menu(desk: Desk) -> None:
-    desk.session.view.choose(picture(desk, "b"))
+    desk.session.view.choose(picture("b"))
     actions = desk.window.actions_by_name
     menu = picture_menu(actions, desk.window)
     for name in (ActionName.FOLLOW, ActionName.PROMPT_BY):

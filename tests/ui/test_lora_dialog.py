@@ -1,5 +1,6 @@
 """The list of all LoRA files: search, order, what suits, and adding."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,23 +15,31 @@ from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.app.loras import BROKEN, FAST, HUGE, INK, LORAS, lora
 from tests.app.test_lora_list import choose
-from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.conftest import Desk, MakeDesk, desk_of_module
 from tests.ui.test_accessibility import unnamed
 from ui.dialogs.lora_dialog import LoraDialog
 from ui.files.chooser import FileChooser
 from ui.item_models.lora_item_model import ABOUT_ROLE, SUITED_ROLE
+from ui.theme.theme import Theme
 
 # With an accent that is a sign of its own, as in names of files on a Mac.
 NEW = lora("new one", modified_ns=99, base_model="Illustrious", title="cafe\u0301")
 
 
+@pytest.fixture(scope="module")
+def _one_desk(dark_theme: Theme, request: pytest.FixtureRequest) -> Iterator[Desk]:  # pyright: ignore[reportUnusedFunction]
+    with desk_of_module(request, dark_theme, Plan(loras=(*LORAS, NEW))) as made:
+        made.start()
+        made.wait(lambda: made.session.loras.is_listed)
+        yield made
+
+
 @pytest.fixture
-def desk(make_desk: MakeDesk) -> Desk:
-    made = make_desk(Plan(loras=(*LORAS, NEW)))
-    made.start()
-    made.wait(lambda: made.session.loras.is_listed)
-    choose(made, "sd1")
-    return made
+def desk(_one_desk: Desk, theme: Theme) -> Desk:
+    """The window of all tests, as at first."""
+    _one_desk.put_back()
+    choose(_one_desk, "sd1")
+    return _one_desk
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The LoRAs in the form: strengths, trigger words, settings to use, and files that are missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +16,14 @@ from tests.app.loras import FAST, HUGE, INK, LCM, LORAS, lora
 from tests.app.test_lora_list import choose
 from tests.checkpoints.files import CHECKPOINT, write_sparse
 from tests.jobs.test_lora_index import KEYS
-from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.conftest import Desk, MakeDesk, desk_of_module
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_main_window import drag, drop
 from ui.files.chooser import FileChooser
 from ui.item_models.lora_item_model import ABOUT_ROLE
 from ui.panels.lora_panel import FileMenu, LoraPanel
 from ui.panels.lora_row import LoraRowPanel
+from ui.theme.theme import Theme
 
 # The display of tests says so of menus.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -31,14 +32,21 @@ LEFT = Qt.MouseButton.LeftButton
 PLAN = Plan(loras=LORAS)
 
 
-@pytest.fixture
-def desk(make_desk: MakeDesk) -> Desk:
+@pytest.fixture(scope="module")
+def _one_desk(dark_theme: Theme, request: pytest.FixtureRequest) -> Iterator[Desk]:  # pyright: ignore[reportUnusedFunction]
     """A window whose engine lists a few LoRA files."""
-    made = make_desk(PLAN)
-    made.start()
-    made.wait(lambda: made.session.loras.is_listed)
-    choose(made, "sd1")
-    return made
+    with desk_of_module(request, dark_theme, PLAN) as made:
+        made.start()
+        made.wait(lambda: made.session.loras.is_listed)
+        yield made
+
+
+@pytest.fixture
+def desk(_one_desk: Desk, theme: Theme) -> Desk:
+    """The window of all tests, as at first."""
+    _one_desk.put_back()
+    choose(_one_desk, "sd1")
+    return _one_desk
 
 
 def choosing(path: str) -> Callable[..., str]:

@@ -69,7 +69,7 @@ def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) 
 
 
 def test_finished_pictures_that_leave_the_list_still_count(make_desk: MakeDesk) -> None:
-    desk = make_desk(Plan(steps=100, step_seconds=0.02)).start()
+    desk = make_desk(Plan(steps=50, step_seconds=0.01)).start()
     status = desk.window.dock.status
     desk.session.generation.count = 3
     QTest.mouseClick(desk.window.dock.generate, LEFT)

@@ -1,6 +1,6 @@
 """Second passes in the form: every field, the sizes and the time, more than one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from engine.api.second_passes import MAX_SECOND_PASSES, LatentUpscaler, Resampli
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
 from tests.app.layers import EVERY_OPTION, listed, say_family
-from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.conftest import Desk, desk_of_module
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_layer_panel import pick
 from ui.files.chooser import FileChooser
@@ -27,6 +27,7 @@ from ui.labels import size_label
 from ui.method_labels import method_name
 from ui.panels.second_pass_card import SecondPassCard
 from ui.second_pass_labels import upscaler_words
+from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.option_field import OptionField
 
@@ -35,13 +36,20 @@ DOUBLING = listed("ESRGAN/RealESRGAN_x2plus", ModelKind.UPSCALER, families=())
 BROKEN_UPSCALER = listed("upscale_models/none", ModelKind.UPSCALER, problem="It is empty.")
 
 
-@pytest.fixture
-def desk(make_desk: MakeDesk) -> Desk:
+@pytest.fixture(scope="module")
+def _one_desk(dark_theme: Theme, request: pytest.FixtureRequest) -> Iterator[Desk]:  # pyright: ignore[reportUnusedFunction]
     models = UPSCALER, DOUBLING, BROKEN_UPSCALER
-    made = make_desk(Plan(models=models, moved=(("ab" * 32, UPSCALER.path),)))
-    made.start()
-    made.session.generation.width = made.session.generation.height = 512
-    return made
+    plan = Plan(models=models, moved=(("ab" * 32, UPSCALER.path),))
+    with desk_of_module(request, dark_theme, plan) as made:
+        yield made.start()
+
+
+@pytest.fixture
+def desk(_one_desk: Desk, theme: Theme) -> Desk:
+    """The window of all tests, as at first."""
+    _one_desk.put_back()
+    _one_desk.session.generation.width = _one_desk.session.generation.height = 512
+    return _one_desk
 
 
 def card(desk: Desk, at: int = 0) -> SecondPassCard:

@@ -159,11 +159,11 @@ def test_turning_the_wheel_over_any_control_changes_nothing(desk: Desk, theme: T
 @pytest.mark.qt_log_ignore("This plugin does not support")
 @pytest.mark.parametrize("kind", DIALOGS)
 def test_turning_the_wheel_in_a_dialog_changes_nothing(
-    desk: Desk, theme: Theme, kind: type[QDialog]
+    shared_desk: Desk, theme: Theme, kind: type[QDialog]
 ) -> None:
-    dialog = DIALOGS[kind](desk, theme)
+    dialog = DIALOGS[kind](shared_desk, theme)
     dialog.show()
-    desk.wait(dialog.isActiveWindow)
+    shared_desk.wait(dialog.isActiveWindow)
     for control in controls(dialog):
         turn_over(dialog, control, None)
     dialog.reject()
@@ -188,7 +188,7 @@ def turn_over(top: QWidget, control: QWidget, form: QScrollArea | None) -> None:
 
 @pytest.mark.parametrize("kind", DIALOGS)
 def test_a_dialog_fits_a_small_screen(
-    desk: Desk, theme: Theme, kind: type[QDialog], monkeypatch: pytest.MonkeyPatch
+    shared_desk: Desk, theme: Theme, kind: type[QDialog], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = QSize(640, 330)
 
@@ -196,6 +196,6 @@ def test_a_dialog_fits_a_small_screen(
         return small
 
     monkeypatch.setattr(f"{kind.__module__}.room_for", room)
-    dialog = DIALOGS[kind](desk, theme)
+    dialog = DIALOGS[kind](shared_desk, theme)
     assert dialog.size().boundedTo(small) == dialog.size()
     dialog.close()

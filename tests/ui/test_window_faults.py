@@ -29,7 +29,7 @@ ODD = (
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_engine_is_told_and_its_picture_made_again(make_desk: MakeDesk) -> None:
-    desk = make_desk(Plan(steps=30, step_seconds=0.05)).start()
+    desk = make_desk(Plan(steps=30, step_seconds=0.02)).start()
     desk.session.jobs.generate()
     desk.wait(lambda: desk.session.progress.done > 1)
     hello = desk.process.hello

@@ -4,50 +4,31 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from app.settings.values import USUAL
-from tests.app.fake_engine import Plan
-from tests.app.supervised import fake_command
-from tests.events import Bot
-from tests.ui.conftest import Desk, MakeDesk, surround
+from tests.ui.conftest import Desk, MakeDesk
 from ui.places import Place
 from ui.settings.page import SettingsPage
 from ui.theme.theme import Theme
 
 
 @pytest.fixture(scope="module")
-def _one_desk(  # pyright: ignore[reportUnusedFunction]
-    qapp: QApplication,
-    dark_theme: Theme,
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Desk]:
-    folder = tmp_path_factory.mktemp("settings")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        surround(folder, monkeypatch)
-        desk = Desk(folder, Bot(request), dark_theme, fake_command(Plan()))
-        desk.window.places.open(Place.SETTINGS)
-        (page,) = desk.window.findChildren(SettingsPage)
-        page.complete()
-        yield desk
-        desk.window.close()
-        desk.window.deleteLater()
-        desk.end()
+def _complete_desk(shared_desk: Desk) -> Desk:  # pyright: ignore[reportUnusedFunction]
+    shared_desk.window.places.open(Place.SETTINGS)
+    (page,) = shared_desk.window.findChildren(SettingsPage)
+    page.complete()
+    return shared_desk
 
 
 @pytest.fixture
-def desk(_one_desk: Desk, theme: Theme) -> Iterator[Desk]:
+def desk(_complete_desk: Desk, theme: Theme) -> Iterator[Desk]:
     """The desk of all tests, as after the first start, at its settings."""
-    window, session = _one_desk.window, _one_desk.session
-    window.places.open(Place.SETTINGS)
-    window.activateWindow()
-    _one_desk.wait(window.isActiveWindow)
-    yield _one_desk
-    session.settings.change(**msgspec.structs.asdict(USUAL))
-    _one_desk.wait(lambda: session.settings.is_idle)
-    for notice in session.notices.notices:
-        session.notices.dismiss(notice.number)
+    _complete_desk.put_back()
+    _complete_desk.window.places.open(Place.SETTINGS)
+    yield _complete_desk
+    settings = _complete_desk.session.settings
+    settings.change(**msgspec.structs.asdict(USUAL))
+    _complete_desk.wait(lambda: settings.is_idle)
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ KEYS = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(chosen=st.dictionaries(st.sampled_from([*ActionName, "unknown"]), KEYS))
 def test_no_two_actions_ever_have_the_same_key(qtbot: QtBot, chosen: dict[str, str]) -> None:
     window = QWidget()
