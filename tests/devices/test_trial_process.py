@@ -9,7 +9,7 @@ from backends.cpu import CpuBackend
 from backends.registry import BACKENDS, BackendReference
 from engine.cancel import CancelToken
 from engine.devices import trial_network
-from engine.devices.trial_process import TOLERANCES
+from engine.devices.trial import TOLERANCES
 from engine.devices.trials import TrialLimits, Trials
 from engine.graphs.operators import GraphBuilder
 

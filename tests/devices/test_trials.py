@@ -1,5 +1,6 @@
 """A driver that misbehaves in its trial harms only the child process."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -161,6 +162,14 @@ def test_listing_devices_runs_nothing_on_them(shared: Path) -> None:
     report = trials.list_devices(misbehaving("Leaves"), "now", CancelToken())
     assert [device.tried for device in report.devices] == [False, False]
     assert report.problem == ""
+
+
+def test_a_child_that_lists_devices_imports_no_compiler() -> None:
+    code = (
+        "import engine.devices.trial_process, sys; print('engine.compile.compiler' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n"
 
 
 @linux_only
