@@ -328,11 +328,17 @@ def test_an_app_in_a_read_only_installation_makes_its_picture(
         pass
 
 
+@pytest.mark.parametrize("hours", [8, -8])
 def test_a_job_goes_on_after_the_computer_slept(
-    hosts: list[Host], tmp_path: Path, tiny: Path
+    hosts: list[Host], tmp_path: Path, tiny: Path, hours: int
 ) -> None:
-    """Both programs stand still for longer than an engine may be silent, the app a moment less."""
-    plan, limits = Plan(networks={"denoiser": Misdeed(run_seconds=0.3)}), Supervision(ping_ms=400)
+    """Both programs stand still for longer than an engine may be silent, the app a moment less.
+
+    The clock has jumped meanwhile: over the night, or back, as where it was wrong before.
+    """
+    clock, limits = tmp_path / "clock", Supervision(ping_ms=400)
+    slow = {"denoiser": Misdeed(run_seconds=0.3)}
+    plan = Plan(networks=slow, clock=str(clock))
     host = Host(tmp_path, tiny, plan, 1, supervision=limits)
     hosts.append(host)
     pid = int(host.wait_for("engine").split()[1])
@@ -340,6 +346,7 @@ def test_a_job_goes_on_after_the_computer_slept(
     for process in (host.process.pid, pid):
         os.kill(process, signal.SIGSTOP)
     time.sleep((limits.missed_pings + 1) * limits.ping_ms / 1000)
+    clock.write_text(str(hours * 3600))
     os.kill(host.process.pid, signal.SIGCONT)
     time.sleep(0.5)
     os.kill(pid, signal.SIGCONT)
