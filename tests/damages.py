@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -73,9 +73,16 @@ ALL: tuple[Damage, ...] = (
 _POSIX = {a_pipe, unreadable}
 
 
-def parameters() -> list[Any]:
-    """Every damage, with those left out that cannot be done here."""
-    return [pytest.param(damage, id=damage.__name__, marks=_marks(damage)) for damage in ALL]
+def parameters(
+    seldom: Collection[Damage] = (), mark: pytest.MarkDecorator = pytest.mark.oracle
+) -> list[Any]:
+    """Every damage, with those left out that cannot be done here; those in `seldom` with a mark."""
+    return [
+        pytest.param(
+            damage, id=damage.__name__, marks=[*_marks(damage), *[mark] * (damage in seldom)]
+        )
+        for damage in ALL
+    ]
 
 
 def _marks(damage: Damage) -> list[pytest.MarkDecorator]:

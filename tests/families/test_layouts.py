@@ -1,6 +1,7 @@
 """Each family in each layout: the same parts with the same weights, whatever the names."""
 
 from dataclasses import dataclass, replace
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tests.families.listings import (
     Listing,
     prefixed,
 )
+from tests.thinned import thinned
 
 OPEN_CLIP = "cond_stage_model.model."
 REFINER_TEXT = "conditioner.embedders.0.model."
@@ -116,8 +118,13 @@ def test_a_whole_pipeline_under_diffusers_names(tmp_path: Path, name: str) -> No
     assert checkpoint.ignored_keys == 0
 
 
-@every_whole
-@pytest.mark.parametrize("layout", ["original", "original, prefixed", "diffusers"])
+LAYOUTS = ("original", "original, prefixed", "diffusers")
+
+
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    thinned(list(product(WHOLES, LAYOUTS)), list(zip(WHOLES, cycle(LAYOUTS), strict=False))),
+)
 def test_a_denoiser_with_every_other_part_from_a_file_of_its_own(
     tmp_path: Path, name: str, layout: str
 ) -> None:
