@@ -3,6 +3,7 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import logging
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,9 @@ from backends.registry import find  # noqa: E402
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole, SamplerName, ScheduleName  # noqa: E402
 from engine.families import identify  # noqa: E402
+from tests.oracle.diffusers_pictures import opened  # noqa: E402
 from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.thinned import thinned  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 
 LOG = logging.getLogger(__name__)
@@ -30,7 +33,8 @@ STEPS, SEED, GUIDANCE = 10, 7, 7.0
 PROMPTS = {"prompt": "a red horse, blue house", "negative_prompt": "blur"}
 BETAS = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"}
 
-backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
+BACKENDS = "cpu", "intel_openvino"
+backends = pytest.mark.parametrize("backend_name", BACKENDS)
 
 
 @pytest.fixture(scope="module", params=["epsilon", "v_prediction"])
@@ -78,9 +82,7 @@ CASES = {
 
 
 def pipeline(kind, folder: Path, made):
-    pipe = kind.from_pretrained(folder, safety_checker=None, scheduler=made)
-    pipe.set_progress_bar_config(disable=True)
-    return pipe
+    return opened(kind, folder, safety_checker=None, scheduler=made)
 
 
 def as_levels(images) -> np.ndarray:
@@ -91,8 +93,13 @@ def generator():
     return torch.Generator("cpu").manual_seed(SEED)
 
 
-@backends
-@pytest.mark.parametrize("case", CASES)
+# Samplers run on the processor whatever the backend.
+OFTEN = {*product(("cpu",), CASES), ("intel_openvino", "euler")}
+
+
+@pytest.mark.parametrize(
+    ("backend_name", "case"), thinned(product(BACKENDS, CASES), OFTEN, pytest.mark.slow)
+)
 def test_text_to_image_equals_diffusers(checkpoint: Path, backend_name: str, case: str) -> None:
     sampler, schedule, make = CASES[case]
     found = find(backend_name)
