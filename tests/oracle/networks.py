@@ -3,11 +3,13 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from backends.base import Array, DType, Precision, Session
@@ -15,6 +17,7 @@ from backends.registry import BACKENDS
 from engine.graphs.operators import GraphBuilder
 from tests.backends.samples import Target, relative_error
 from tests.graphs.networks import graph_in_memory, wanted
+from tests.thinned import thinned
 
 Emit = Callable[[GraphBuilder], None]
 
@@ -56,6 +59,33 @@ def in_float32(target: Target) -> bool:
 def float32_targets() -> list[Target]:
     """Every backend that computes, in float32 throughout."""
     return [target for target in targets() if in_float32(target)]
+
+
+def thinned_targets(
+    name: str,
+    cases: Iterable[object],
+    tried: Iterable[Target],
+    wanted: Callable[[Target], bool] = lambda _: True,
+) -> pytest.MarkDecorator:
+    """Parametrize `name` and `target`: the first case on each target, the others on the processor.
+
+    Each backend's operators have tests of their own; `make thorough` has every pair, and what is
+    not `wanted`.
+    """
+    first, *others = cases
+    pairs = list(product((first, *others), tried))
+    often = [
+        (case, target)
+        for case, target in pairs
+        if wanted(target) and (case is first or target.backend.name == "cpu")
+    ]
+    return pytest.mark.parametrize(
+        (name, "target"), thinned(pairs, often, pytest.mark.slow), ids=_id
+    )
+
+
+def _id(given: object) -> str:
+    return label(given) if isinstance(given, Target) else getattr(given, "__name__", str(given))
 
 
 def load(target: Target, emit: Emit, weights: Mapping[str, Array]) -> Session:

@@ -24,18 +24,17 @@ from engine.graphs.unet import UNetBlock, UNetConfig, free_u_inputs, unet  # noq
 from engine.graphs.unet_changes import ATTENTION, PERTURBED, NetworkChanges  # noqa: E402
 from engine.graphs.vae import VaeConfig  # noqa: E402
 from tests.graphs.networks import small_unet  # noqa: E402
-from tests.oracle.networks import Case, check_all, in_float32, label, targets  # noqa: E402
+from tests.oracle.networks import (  # noqa: E402
+    Case,
+    check_all,
+    in_float32,
+    label,
+    targets,
+    thinned_targets,
+)
 from tests.oracle.test_networks import decoder_case, encoder_case, unet_case  # noqa: E402
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
-# For what another test has in every precision; `make thorough` has these in each, too.
-every_float32_target = pytest.mark.parametrize(
-    "target",
-    [
-        pytest.param(target, id=label(target), marks=[pytest.mark.slow] * (not in_float32(target)))
-        for target in targets()
-    ],
-)
 B1, B2, S1, S2 = SCALES_OF_TEST = (1.4, 1.6, 0.9, 0.2)
 # Levels twice and four times as wide as the first, of which the last is at two stages.
 STAGED = replace(
@@ -110,8 +109,8 @@ def comfys_free_u(follows_mean: bool):
     return apply
 
 
-@every_float32_target
-@pytest.mark.parametrize("follows_mean", [False, True], ids=["FreeU", "FreeU_V2"])
+# Another test has these in every precision; `make thorough` has them in each, too.
+@thinned_targets("follows_mean", [True, False], targets(), in_float32)
 def test_a_unet_with_freeu_equals_comfyuis_nodes(target, monkeypatch, follows_mean: bool) -> None:
     monkeypatch.setattr(unet_2d_blocks, "apply_freeu", comfys_free_u(follows_mean))
     form = FreeU(follows_mean=follows_mean, by_width=True)
@@ -121,8 +120,9 @@ def test_a_unet_with_freeu_equals_comfyuis_nodes(target, monkeypatch, follows_me
     check_all(target, cases)
 
 
-@every_float32_target
-@pytest.mark.parametrize("layer", ["mid_block", "down_blocks.1", "up_blocks.0.attentions.1"])
+@thinned_targets(
+    "layer", ["mid_block", "down_blocks.1", "up_blocks.0.attentions.1"], targets(), in_float32
+)
 def test_perturbed_rows_of_a_unet_equal_diffusers(target, layer: str) -> None:
     config, changes = small_unet(layers=2, depth=2), NetworkChanges(perturbed=(layer,))
     feeds = {PERTURBED: np.array([0, 1], np.float32).reshape(2, 1, 1)}
@@ -173,20 +173,16 @@ def wrapped(case: Case, wraps: tuple[bool, bool]) -> Case:
     return replace(case, emit=emit, module=wrapping(case.module, wraps))
 
 
-AXES = pytest.mark.parametrize(
-    "wraps", [(True, True), (True, False), (False, True)], ids=["both", "y", "x"]
-)
+AXES = [(True, True), (True, False), (False, True)]
 
 
-@every_target
-@AXES
+@thinned_targets("wraps", AXES, targets())
 def test_a_unet_that_wraps_equals_torchs_circular_padding(target, wraps) -> None:
     cases = [unet_case(small_unet(), size) for size in ((16, 16), (17, 23))]
     check_all(target, [wrapped(case, wraps) for case in cases])
 
 
-@every_target
-@AXES
+@thinned_targets("wraps", AXES, targets())
 @pytest.mark.parametrize("case", [decoder_case, encoder_case])
 def test_a_vae_that_wraps_equals_torchs_circular_padding(target, case, wraps) -> None:
     config = VaeConfig(4, (16, 32, 32), 1, 8)

@@ -38,7 +38,14 @@ from tests.oracle.control_modules import (  # noqa: E402
     randomised,
     union_module,
 )
-from tests.oracle.networks import TOLERANCES, float32_targets, label, normal, run  # noqa: E402
+from tests.oracle.networks import (  # noqa: E402
+    TOLERANCES,
+    float32_targets,
+    label,
+    normal,
+    run,
+    thinned_targets,
+)
 from tests.oracle.sdxl_folder import PROJECTED, WAVES  # noqa: E402
 
 # The UNet's own tests have the other precisions and element types.
@@ -152,8 +159,7 @@ def with_context(config: ControlNetConfig) -> ControlNetConfig:
     return replace(config, encoder=replace(config.encoder, context_width=width))
 
 
-@every_target
-@pytest.mark.parametrize("kind", KINDS)
+@thinned_targets("kind", KINDS, FLOAT32)
 def test_a_control_net_equals_diffusers(target: Target, kind: str, tmp_path: Path) -> None:
     module = control_net_module(kind)
     network = folder_of(tmp_path, module)
@@ -161,8 +167,7 @@ def test_a_control_net_equals_diffusers(target: Target, kind: str, tmp_path: Pat
     check(target, module, network, [Step(config, size) for size in ((16, 16), (9, 14))])
 
 
-@every_target
-@pytest.mark.parametrize("kinds", UNIONS)
+@thinned_targets("kinds", UNIONS, FLOAT32)
 def test_a_union_equals_diffusers(target: Target, kinds: int, tmp_path: Path) -> None:
     module = union_module(kinds)
     network = folder_of(tmp_path, module)

@@ -48,6 +48,7 @@ from tests.oracle.fidelity.picture import (  # noqa: E402
     Picture,
 )
 from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
+from tests.thinned import thinned  # noqa: E402
 from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
 LOG = logging.getLogger(__name__)
@@ -191,7 +192,10 @@ def compare_a1111(
 
 
 # Those of ComfyUI's samplers that step along the whole of what they are given, as ours do.
-@pytest.mark.parametrize("sampler", sorted(COMFY_SAMPLERS.keys() - {"dpm_fast", "dpm_adaptive"}))
+STEPPING = sorted(COMFY_SAMPLERS.keys() - {"dpm_fast", "dpm_adaptive"})
+
+
+@pytest.mark.parametrize("sampler", thinned(STEPPING, STEPPING[::3], pytest.mark.slow))
 def test_refined_pictures_equal_comfyuis(folders, networks, sampler: str) -> None:
     """Two `KSamplerAdvanced`: the first leaves its noise in, the second adds none."""
     picture, end = Picture(sampler, "karras", source="cuda"), 6

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from tests.oracle.spandrel_networks import (  # noqa: E402
     loaded,
     with_random_weights,
 )
+from tests.thinned import thinned  # noqa: E402
 from tests.upscalers.small import new_esrgan, old_esrgan, picture, setting  # noqa: E402
 
 FLOAT32 = float32_targets()
@@ -192,8 +194,16 @@ def test_an_esrgans_layouts_are_read_as_by_spandrel(
     }
 
 
-@pytest.mark.parametrize("target", FLOAT32, ids=label)
-@every_reference
+# The processor computes each of them above.
+_OTHERS = [target for target in FLOAT32 if target.backend.name != "cpu"]
+OFTEN = [(name, _OTHERS[number % len(_OTHERS)]) for number, name in enumerate(REFERENCES)]
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    thinned(product(REFERENCES, FLOAT32), OFTEN, pytest.mark.slow),
+    ids=lambda given: given if isinstance(given, str) else label(given),
+)
 def test_each_backend_computes_the_network(tmp_path: Path, target: Target, name: str) -> None:
     module = REFERENCES[name].made()
     state = state_of(module)
