@@ -1,6 +1,8 @@
 """A LoRA is found by typing, adjusted by the mouse, and still there after `kill -9`."""
 
+import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,18 +43,22 @@ def add_ink(window: RealWindow) -> None:
 
 
 @pytest.fixture
-def window(start_real_window: StartRealWindow, tmp_path: Path) -> RealWindow:
-    write_loras(tmp_path / "person" / "models")
-    made = start_real_window()
-    add_ink(made)
-    return made
+def window(real_window: RealWindow) -> Iterator[RealWindow]:
+    """The window of all tests, with a LoRA in its form."""
+    write_loras(real_window.paths.models)
+    real_window.ask("session.loras.refresh()")
+    add_ink(real_window)
+    yield real_window
+    shutil.rmtree(real_window.paths.models / "Lora")
+    real_window.ask("session.loras.refresh()")
 
 
 def test_a_lora_is_adjusted_by_mouse_and_its_word_clicked_in_and_out(window: RealWindow) -> None:
     window.ask(f"form.ensureWidgetVisible({ROW}, 0, 60)")
     window.click(f"{ROW}.strength.slider")
     window.wait_for("0.6 < state.loras[0].strength < 0.9")
-    before = window.ask("state.prompt")
+    before = "a red house"
+    window.ask(f"setattr(state, 'prompt', {before!r})")
     window.click(f"{ROW}.words.chips[0]")
     window.wait_for(f"state.prompt == {before!r} + ', inkwash'")
     window.click(f"{ROW}.words.chips[0]")
@@ -71,8 +77,11 @@ def test_the_wheel_over_a_strength_scrolls_the_form(window: RealWindow) -> None:
 
 @pytest.mark.oracle
 def test_the_list_is_there_again_after_a_kill(
-    window: RealWindow, start_real_window: StartRealWindow
+    start_real_window: StartRealWindow, tmp_path: Path
 ) -> None:
+    write_loras(tmp_path / "person" / "models")
+    window = start_real_window()
+    add_ink(window)
     window.ask("session.lora.change(0, strength=0.35)")
     kept = window.paths.state / "session.json"
     deadline = time.monotonic() + 60
