@@ -73,6 +73,7 @@ LORAS = {
     "charcoal": 768,
 }
 PATIENCE_S = 900
+_LOOK_S = 0.01
 _ROUNDS = 5
 
 
@@ -124,6 +125,8 @@ class Photographer:
             if time.monotonic() > deadline:
                 raise TimeoutError(what)
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+            # Without events that returns at once, and the engine needs the processor.
+            time.sleep(_LOOK_S)
 
     def is_ready(self) -> bool:
         """True if the engine is ready."""
