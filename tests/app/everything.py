@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from PySide6.QtCore import QCoreApplication, QEventLoop
 from pytestqt.qtbot import QtBot
@@ -46,6 +46,8 @@ class ProgramBot:
             if monotonic() > end:
                 raise TimeoutError
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+            # Without events that returns at once; others need the processor, too.
+            sleep(0.002)
 
 
 def session_in(folder: Path, bot: QtBot | None = None) -> Staged:
