@@ -76,11 +76,21 @@ def test_modules_stay_small() -> None:
     assert {name: size for name, size in sizes.items() if size > MODULE_LINES} == {}
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The statements of a module, without their expressions, which have none in them."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, name, [])
+
+
 def test_functions_stay_small() -> None:
     sizes = {
         f"{path.relative_to(ROOT)}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
         for path in source_files()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in _statements(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
     }
     assert {name: size for name, size in sizes.items() if size > FUNCTION_LINES} == {}
