@@ -46,7 +46,6 @@ from tests.oracle.fidelity.picture import (  # noqa: E402
     NEGATIVE,
     PROMPT,
     SEED,
-    STEPS,
     Part,
     Picture,
     plain,
@@ -55,11 +54,15 @@ from tests.oracle.fidelity.second_passes import Second, a1111_latent, a1111_seco
 from tests.oracle.led_networks import MAPS, Leading, LedNetworks  # noqa: E402
 from tests.oracle.test_lora_pictures import write_lora  # noqa: E402
 from tests.oracle.test_refined_tools import Refined  # noqa: E402
-from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
+from tests.thinned import thinned  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 LIMIT = 50
+# Enough for half of them with another prompt, LoRA or checkpoint.
+STEPS = 4
+EULER = Picture("Euler", steps=STEPS)
 WEIGHTS = (0.8, 0.5, 0.6)
 # Of a LoRA, so that half of the steps show it.
 STRENGTH = 3.0
@@ -94,7 +97,8 @@ def ours(leading: Leading, *weights: float, run_with: Any = None, **changes) -> 
         "controls": layers(leading, *weights),
     }
     request = a_request(leading.checkpoint, **{**given, **changes})
-    return run(request, CpuBackend(), (Precision.F32,), **(run_with or {})).pixels
+    given = {"residency": RESIDENCY, **(run_with or {})}
+    return run(request, CpuBackend(), (Precision.F32,), **given).pixels
 
 
 def check(made: np.ndarray, expected: np.ndarray, *others: np.ndarray) -> None:
@@ -114,7 +118,7 @@ def theirs(leading: Leading, picture: Picture, *weights: float) -> np.ndarray:
 def test_controlnets_and_an_adapter_lead_together(leading, weights) -> None:
     (made,) = ours(leading, *weights)
     fewer = ours(leading, *weights[:-1])
-    check(made, theirs(leading, Picture("Euler"), *weights), *fewer)
+    check(made, theirs(leading, EULER, *weights), *fewer)
 
 
 PROMPTS = {
@@ -127,7 +131,7 @@ PROMPTS = {
     ),
     "scheduled": (
         "[a red horse:blue house:0.5]",
-        (Part(((5, (("a red horse", 1.0),)), (10_000, (("blue house", 1.0),)))),),
+        (Part(((STEPS // 2, (("a red horse", 1.0),)), (10_000, (("blue house", 1.0),)))),),
     ),
 }
 
@@ -135,7 +139,7 @@ PROMPTS = {
 @pytest.mark.parametrize("kind", PROMPTS)
 def test_prompts_are_led(leading, kind: str) -> None:
     prompt, parts = PROMPTS[kind]
-    picture = Picture("Euler", prompt=prompt, positive_parts=parts)
+    picture = replace(EULER, prompt=prompt, positive_parts=parts)
     (made,) = ours(leading, *WEIGHTS, prompt=prompt)
     check(
         made,
@@ -147,13 +151,13 @@ def test_prompts_are_led(leading, kind: str) -> None:
 
 def test_clip_skip_and_a_control_act_together(leading) -> None:
     (made,) = ours(leading, 0.8, clip_skip=2)
-    check(made, theirs(leading, Picture("Euler", clip_skip=2), 0.8), *ours(leading, 0.8))
+    check(made, theirs(leading, replace(EULER, clip_skip=2), 0.8), *ours(leading, 0.8))
 
 
 def test_each_picture_of_a_varied_batch_is_led(leading) -> None:
     varied = {"variation_seed": 3, "variation_strength": 0.4}
     made = ours(leading, *WEIGHTS, count=2, seed_options=SeedOptions(**varied))
-    picture = Picture("Euler", **varied)
+    picture = replace(EULER, **varied)
     for number, pixels in enumerate(made):
         check(pixels, theirs(leading, replace(picture, batch_index=number), *WEIGHTS))
 
@@ -163,7 +167,7 @@ def test_a_redrawn_picture_is_led(leading, tmp_path) -> None:
     inputs = (InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png")),)
     asked = partial(ours, leading, inputs=inputs, strength=0.7)
     (made,) = asked(*WEIGHTS)
-    check(made, theirs(leading, Picture("Euler", strength=0.7), *WEIGHTS), *asked())
+    check(made, theirs(leading, replace(EULER, strength=0.7), *WEIGHTS), *asked())
 
 
 @pytest.mark.parametrize("mode", [LoraMode.MERGE, LoraMode.SIDE])
@@ -198,7 +202,7 @@ def test_a_lora_whose_strength_changes_and_controls_act_together(
     read = JobLoras(identify(leading.checkpoint), LoraLookup((tmp_path,)), read_index)
     tag = f"<lora:lora:te=0:unet=[0:{STRENGTH}:0.5]>"
     (made,) = asked(prompt=f"{PROMPT}{tag}", run_with={"read_loras": read})
-    check(made, a1111.render(networks, Picture("Euler")), *asked())
+    check(made, a1111.render(networks, EULER), *asked())
 
 
 def with_lora(unet: Any, file: Path) -> Any:
@@ -235,12 +239,18 @@ def made_of(unet: Any, lora: dict[str, np.ndarray]) -> Any:
     return module
 
 
-@pytest.mark.parametrize("upscaler", ["Latent", "lanczos"])
-@pytest.mark.parametrize("tile", [None, 96])
+@pytest.mark.parametrize(
+    ("tile", "upscaler"),
+    thinned(
+        [(tile, upscaler) for tile in (None, 96) for upscaler in ("Latent", "lanczos")],
+        [(None, "Latent"), (96, "lanczos")],
+        pytest.mark.slow,
+    ),
+)
 def test_a_second_pass_is_led_by_maps_of_its_own_size(leading, upscaler: str, tile) -> None:
     """Also in tiles, each of which sees its part of the map."""
     networks = LedNetworks(leading.checkpoint, leading.leads(*WEIGHTS[:2]))
-    picture = Picture("Euler")
+    picture = EULER
     latent = a1111_latent(networks, picture)
     networks.longest = tile and tile // 2
     second = Second(picture, (2 * SIDE, 2 * SIDE), 0.6, upscaler)
@@ -259,7 +269,7 @@ def test_a_refiner_is_not_led(leading, tmp_path, monkeypatch) -> None:
     (other / vae).write_bytes((leading.checkpoint / vae).read_bytes())
     more = {"refiner": Networks(other), "at": 0.6, "evaluations": None}
     monkeypatch.setattr(a1111, "Guided", partial(Refined, **more))
-    expected = theirs(leading, Picture("Euler"), *WEIGHTS)
+    expected = theirs(leading, EULER, *WEIGHTS)
     refiner = RefinerChoice(checkpoint=str(other), switch_at=0.6)
     (made,) = ours(leading, *WEIGHTS, refiner=refiner)
     check(made, expected, *ours(leading, *WEIGHTS), *ours(leading, refiner=refiner))

@@ -2,7 +2,7 @@
 # pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,23 @@ CELLS = SIDE // DOWNSCALE
 SHAPE = 4, CELLS, CELLS
 
 
+@lru_cache(maxsize=2)
+def _read(folder: Path) -> tuple[Any, Any, Any, Any]:
+    """UNet, VAE, text encoder and tokenizer of a folder, which is not written to afterwards."""
+    return (
+        UNet2DConditionModel.from_pretrained(folder / "unet").eval(),
+        AutoencoderKL.from_pretrained(folder / "vae").eval(),
+        CLIPTextModel.from_pretrained(folder / "text_encoder").eval(),
+        CLIPTokenizer.from_pretrained(folder / "tokenizer"),
+    )
+
+
 class Networks:
     """A checkpoint in diffusers' layout."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.unet = UNet2DConditionModel.from_pretrained(folder / "unet").eval()
-        self.vae = AutoencoderKL.from_pretrained(folder / "vae").eval()
-        self.text_encoder = CLIPTextModel.from_pretrained(folder / "text_encoder").eval()
-        self.tokenizer = CLIPTokenizer.from_pretrained(folder / "tokenizer")
+        self.unet, self.vae, self.text_encoder, self.tokenizer = _read(folder)
 
     @cached_property
     def text_model(self) -> Any:
