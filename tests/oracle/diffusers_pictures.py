@@ -2,7 +2,11 @@
 # pyright: basic, reportMissingImports=false
 # torch and diffusers are absent from the environment that is type-checked.
 
+import inspect
 import logging
+from collections.abc import Collection
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,7 @@ from backends.registry import find
 from engine.api.values import SamplerName, ScheduleName
 from engine.embeddings.library import NO_EMBEDDINGS
 from engine.pipeline.picture_loras import no_loras
-from tests.pipeline.jobs import a_request, psnr, run
+from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run
 from tests.tiny_checkpoint import SIDE
 
 LOG = logging.getLogger(__name__)
@@ -45,11 +49,25 @@ def euler(**options):
 
 
 def opened(kind, folder: Path, **parts):
-    """A pipeline of this kind, with parts of its own."""
+    """A pipeline of this kind, with parts of its own; networks are read from the folder once."""
     unused = {"add_watermarker": False} if "XL" in kind.__name__ else {}
-    pipe = kind.from_pretrained(folder, **unused, **parts)
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*.safetensors")}
+    read, known = _networks_of(frozenset(times.items())), inspect.signature(kind).parameters
+    # Tests change them.
+    given = {name: deepcopy(read[name]) for name in read.keys() & known.keys() - parts.keys()}
+    pipe = kind.from_pretrained(folder, **unused, **given, **parts)
     pipe.set_progress_bar_config(disable=True)
+    for name in known.keys() - given.keys() - parts.keys():
+        part = vars(pipe).get(name)
+        if isinstance(part, torch.nn.Module):
+            read[name] = deepcopy(part)
     return pipe
+
+
+@lru_cache(maxsize=3)
+def _networks_of(files: Collection[tuple[Path, int]]) -> dict[str, torch.nn.Module]:
+    """The networks of a folder by name, as far as they were read from these files."""
+    return {}
 
 
 def their_pixels(pipe, **changes) -> Array:
@@ -77,6 +95,8 @@ def our_pixels(
     request = a_request(folder, **{**OURS, **changes})
     tried = (Precision.F32,)
     given = {"read_loras": read_loras, "embeddings": embeddings, "lookup": lookup}
+    if backend_name == "cpu":
+        given["residency"] = RESIDENCY
     result = run(request, found.create(), tried, **given)
     assert not result.warnings, result.warnings
     return result.pixels[0]
