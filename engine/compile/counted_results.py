@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from threading import Lock
+from typing import Generic, TypeVar
 
 from backends.base import Graph, HeldResults, OperatorSet, Precision
 from engine.compile.network import Network
@@ -16,10 +17,33 @@ from engine.weights.sources import WeightSource
 
 # More than the networks of a job, in some sizes that a user tries.
 _MOST = 64
+Found = TypeVar("Found")
+
+
+class Latest(Generic[Found]):
+    """Values by key, of which those asked for last are kept; may be used from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: OrderedDict[tuple[object, ...], Found] = OrderedDict()
+
+    def of(self, key: tuple[object, ...], find: Callable[[], Found]) -> Found:
+        """Return the value of a key; `find` returns it where it is not kept."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        found = find()
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > _MOST:
+                self._found.popitem(last=False)
+        return found
+
+
 # Counts by graph, which follow from its bytes alone. Each job identifies its files anew, so that
 # the networks of the next one are other objects, with the same graphs.
-_by_graph: OrderedDict[tuple[object, ...], HeldResults] = OrderedDict()
-_by_graph_lock = Lock()
+_by_graph = Latest[HeldResults]()
 
 
 class CountedResults:
@@ -29,13 +53,10 @@ class CountedResults:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
         # By the `id`s of parts of the network, which is kept alive beside the count: they stay
         # unique. Networks may be the same but for their names.
-        self._counts: OrderedDict[tuple[object, ...], tuple[Network, HeldResults]]
-        self._counts = OrderedDict()
-        self._used: OrderedDict[tuple[object, ...], tuple[Network, Mapping[str, WeightSource]]]
-        self._used = OrderedDict()
+        self._counts = Latest[tuple[Network, HeldResults]]()
+        self._used = Latest[tuple[Network, Mapping[str, WeightSource]]]()
 
     def of(
         self,
@@ -53,18 +74,12 @@ class CountedResults:
         """
         parts = network.emit, network.weights, network.dimensions, network.branches
         key = *map(id, parts), operators, precision, groups, simulates
-        with self._lock:
-            if key in self._counts:
-                self._counts.move_to_end(key)
-                return self._counts[key][1]
-        sizes = present_sizes(network.dimensions)
-        apart = precision in operators.offsets_apart
-        found = _counted(emit(), sizes, apart=apart, groups=groups, simulates=simulates)
-        with self._lock:
-            self._counts[key] = network, found
-            while len(self._counts) > _MOST:
-                self._counts.popitem(last=False)
-        return found
+        sizes, apart = present_sizes(network.dimensions), precision in operators.offsets_apart
+
+        def count() -> tuple[Network, HeldResults]:
+            return network, _counted(emit(), sizes, apart=apart, groups=groups, simulates=simulates)
+
+        return self._counts.of(key, count)[1]
 
     def used(
         self,
@@ -76,16 +91,7 @@ class CountedResults:
         """Return the weights that a network's graph uses, which `emit` returns, by name."""
         parts = network.emit, network.weights, network.branches
         key = *map(id, parts), operators, precision
-        with self._lock:
-            if key in self._used:
-                self._used.move_to_end(key)
-                return self._used[key][1]
-        found = emit()
-        with self._lock:
-            self._used[key] = network, found
-            while len(self._used) > _MOST:
-                self._used.popitem(last=False)
-        return found
+        return self._used.of(key, lambda: (network, emit()))[1]
 
 
 def _counted(
@@ -94,13 +100,7 @@ def _counted(
     """Return the count of a graph with dimensions of these sizes, as `held_results` does."""
     digest, specs = sha256(graph.model).digest(), (graph.inputs, graph.outputs)
     key = digest, specs, graph.precision, frozenset(sizes.items()), apart, groups, simulates
-    with _by_graph_lock:
-        if key in _by_graph:
-            _by_graph.move_to_end(key)
-            return _by_graph[key]
-    found = held_results(graph, sizes, offsets_apart=apart, groups=groups, simulates=simulates)
-    with _by_graph_lock:
-        _by_graph[key] = found
-        while len(_by_graph) > _MOST:
-            _by_graph.popitem(last=False)
-    return found
+    return _by_graph.of(
+        key,
+        lambda: held_results(graph, sizes, offsets_apart=apart, groups=groups, simulates=simulates),
+    )

@@ -1,6 +1,5 @@
 """Counts of networks' results, kept from plan to plan."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
 
 import pytest
@@ -88,7 +87,7 @@ def test_a_graph_is_counted_once_for_all_networks_that_have_it(
         return held(graph, sizes, **options)
 
     monkeypatch.setattr(counted_results, "held_results", noted)
-    monkeypatch.setattr(counted_results, "_by_graph", OrderedDict[object, HeldResults]())
+    monkeypatch.setattr(counted_results, "_by_graph", counted_results.Latest[HeldResults]())
 
     def of(rows: int) -> HeldResults:
         def emit(g: GraphBuilder) -> None:
