@@ -51,6 +51,8 @@ class Browser(QWidget):
         self._wanted: tuple[int, ...] = ()
         # True while the grid is to have the keys as soon as it has pictures.
         self._is_awaited = False
+        # True until the last search is answered.
+        self._is_searching = False
         # True while the grid changes to what a search found.
         self._is_taking = False
         # The query whose pictures are in the grid.
@@ -181,6 +183,7 @@ class Browser(QWidget):
             return
         self._is_stale = False
         query = self.search.query
+        self._is_searching = True
         self._index.search(query, lambda found: self._take(query, found))
 
     @property
@@ -209,6 +212,7 @@ class Browser(QWidget):
 
     def _take(self, query: GalleryQuery, found: Results) -> None:
         """Show what a search found; the choice stays, as far as it was found again."""
+        self._is_searching = False
         is_same, self._shown = query == self._shown, query
         there = set(found.ids) if self._wanted else set[int]()
         wanted, self._wanted = [id_ for id_ in self._wanted if id_ in there], ()
@@ -274,7 +278,9 @@ class Browser(QWidget):
                 self.grid.setFocus()
             self._stop_awaiting()
         elif self.search.narrows or self._index.facets.total:
-            self._stack.setCurrentWidget(self.nothing_found)
+            # Pictures are often counted before the search that will find them is answered.
+            if not self._is_searching:
+                self._stack.setCurrentWidget(self.nothing_found)
         else:
             self.no_pictures.say(*self._no_pictures_words())
             self._stack.setCurrentWidget(self.no_pictures)

@@ -1,6 +1,7 @@
 """The page: marks, the viewer, comparing, searching, the trash, and the way back to Create."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app.form.picture_settings import tells_settings
 from app.gallery import index
 from app.gallery.query import GalleryQuery, Order, Rejected, Shape
+from app.gallery.rows import Results
 from app.notices.remedies import NoticeAction
 from engine.api.record import UpscaleReport
 from engine.api.values import InputRole
@@ -72,6 +74,26 @@ def test_a_rejected_picture_is_hidden_and_shown_again(shown: Shown) -> None:
     assert shown.browser.nothing_found.isVisible()
     shown.browser.clear.click()
     shown.wait_for(5)
+
+
+def test_pictures_are_not_missed_before_the_search_for_them_is_answered(
+    nothing: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = nothing.session.gallery_index
+    search, asked = index.search, list[tuple[GalleryQuery, Callable[[Results], None]]]()
+
+    def wait(query: GalleryQuery, done: Callable[[Results], None]) -> None:
+        asked.append((query, done))
+
+    monkeypatch.setattr(index, "search", wait)
+    write_picture(nothing.folder / "0.png", PROMPTS[0])
+    nothing.session.look_again()
+    nothing.desk.wait(lambda: index.facets.total == 1)
+    assert asked
+    assert nothing.page.findChildren(EmptyState) == [nothing.browser.no_pictures]
+    search(*asked[-1])
+    nothing.wait_for(1)
+    assert nothing.grid.isVisible()
 
 
 def test_the_viewer_goes_through_the_pictures_and_back(shown: Shown) -> None:
