@@ -67,13 +67,13 @@ def require_room(versions: Path, needed: int) -> None:
         raise UpdateError(
             UpdateCode.DISK_FULL,
             sentence(
-                "There is no room for the new version: it takes {needed:,} MB, and {free:,} MB are"
-                " free.",
+                "There is no room for the new version in {folder}: it takes {needed:,} MB, and"
+                " {free:,} MB are free.",
+                folder=versions,
                 needed=_megabytes(needed),
                 free=_megabytes(free),
             ),
             sentence("Free some space, then try again."),
-            f"in {versions}",
         )
 
 
@@ -150,7 +150,7 @@ def disk_errors(folder: Path) -> Generator[None]:
         if error.errno in FULL:
             raise UpdateError(
                 UpdateCode.DISK_FULL,
-                sentence("The disk is full, so the new version is not installed."),
+                sentence("The disk of {folder} is full.", folder=folder),
                 sentence("Free some space, then try again."),
                 str(error),
             ) from error

@@ -7537,8 +7537,8 @@
    <translation>Die Richtung jeder Fläche als Farbe, aus der Tiefe des Bildes.</translation>
   </message>
   <message>
-   <source>The disk is full, so the new version is not installed.</source>
-   <translation>Der Datenträger ist voll, die neue Version wird nicht installiert.</translation>
+   <source>The disk of {folder} is full.</source>
+   <translation>Der Datenträger von {folder} ist voll.</translation>
   </message>
   <message>
    <source>The disk or the memory of this computer may be failing.</source>
@@ -8149,8 +8149,8 @@
    <translation>In {folder} ist dafür kein Platz: Es fehlen {value:,} MB.</translation>
   </message>
   <message>
-   <source>There is no room for the new version: it takes {needed:,} MB, and {free:,} MB are free.</source>
-   <translation>Für die neue Version ist kein Platz: Sie braucht {needed:,} MB, frei sind {free:,} MB.</translation>
+   <source>There is no room for the new version in {folder}: it takes {needed:,} MB, and {free:,} MB are free.</source>
+   <translation>In {folder} ist kein Platz für die neue Version: Sie braucht {needed:,} MB, frei sind {free:,} MB.</translation>
   </message>
   <message>
    <source>There is no room for the picture in {folder}: {size:.1f} MB are needed.</source>

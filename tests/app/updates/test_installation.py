@@ -39,13 +39,18 @@ def nothing(_: int = 0) -> None:
 
 def refused(updates: Updates, offer: Offer | None = None) -> UpdateCode:
     """Install, which must fail; return the code, whose sentences are whole."""
+    return refusal(updates, offer).code
+
+
+def refusal(updates: Updates, offer: Offer | None = None) -> UpdateError:
+    """Install, which must fail; return the error, whose sentences are whole."""
     offer = offer or updates.check()
     assert offer is not None
     with pytest.raises(UpdateError) as error:
         updates.install(offer, nothing, nothing, lambda: False)
     assert error.value.message.endswith(".")
     assert error.value.hint.endswith(".")
-    return error.value.code
+    return error.value
 
 
 def leftovers(home: Home) -> set[str]:
@@ -202,7 +207,9 @@ def test_a_full_disk_is_noticed_before_the_download(
         return Usage(1_000_000)
 
     monkeypatch.setattr(shutil, "disk_usage", usage)
-    assert refused(updates) is UpdateCode.DISK_FULL
+    told = refusal(updates)
+    assert told.code is UpdateCode.DISK_FULL
+    assert str(home.versions) in told.message
     assert leftovers(home) == set()
 
 
@@ -235,8 +242,10 @@ def test_a_disk_that_fills_up_leaves_nothing(
         return file
 
     monkeypatch.setattr("app.updates.unpacking.os.fdopen", limited)
-    assert refused(updates, offer) is UpdateCode.DISK_FULL
+    told = refusal(updates, offer)
     monkeypatch.undo()
+    assert told.code is UpdateCode.DISK_FULL
+    assert str(home.versions) in told.message
     require_unchanged(home, installed)
 
 
