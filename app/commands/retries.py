@@ -16,12 +16,12 @@ from app.library.kept_pictures import move_picture, save_picture
 from app.notices.kinds import KINDS
 from app.notices.notices import Notice, NoticeState
 from app.notices.remedies import NoticeAction
-from app.queue.held_pictures import HeldPicture
 from app.queue.job_queue import JobQueue, random_seed
 from app.queue.jobs import Job, JobRequest
 from app.view import ViewState
 from engine.api.remedies import MakeSmaller, MoveKept, PartFile, SupplyParts
 from engine.api.request import GenerateRequest
+from engine.api.saving import PictureFile
 from engine.file_paths import exists
 
 # A change of a job's request; None where the job has no such change.
@@ -91,7 +91,7 @@ def save_what_is_held(queue: JobQueue) -> None:
                 queue.recover(name, save_picture(held.name, held.content, job.folder))
 
 
-def _saving(job: Job | None, held: HeldPicture | None) -> Save | None:
+def _saving(job: Job | None, held: PictureFile | None) -> Save | None:
     """Return what saves a job's finished picture to a folder; None where it has none."""
     if held is not None:
         return lambda folder: _tried(lambda: save_picture(held.name, held.content, folder))

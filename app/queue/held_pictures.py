@@ -1,13 +1,12 @@
 """Finished pictures that no disk took, held in memory until they are saved somewhere."""
 
-from dataclasses import dataclass
-
 import msgspec
 
 from app.queue.job_list import Entry
 from app.queue.jobs import Failed, Job, JobState, Kept
 from engine.api.messages import JobFailed, PictureUnsaved
 from engine.api.remedies import SaveHeld
+from engine.api.saving import PictureFile
 from engine.api.values import ErrorInfo
 
 # What all of them may take together; a further one must be made again.
@@ -16,26 +15,18 @@ MOST_BYTES = 512 << 20
 _HELD_IN = (JobState.RUNNING, JobState.FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class HeldPicture:
-    """The file of a picture: its name and its bytes."""
-
-    name: str
-    content: bytes
-
-
 class HeldPictures:
     """The pictures of failed jobs that the engine could save nowhere, by the jobs' ids."""
 
     def __init__(self) -> None:
-        self._pictures: dict[str, HeldPicture] = {}
+        self._pictures: dict[str, PictureFile] = {}
 
     def hold(self, event: PictureUnsaved, content: bytes) -> None:
         """Hold a picture, if there is room for it."""
         if sum(len(held.content) for held in self._pictures.values()) + len(content) <= MOST_BYTES:
-            self._pictures[event.job] = HeldPicture(event.name, content)
+            self._pictures[event.job] = PictureFile(event.name, content)
 
-    def of(self, job: str) -> HeldPicture | None:
+    def of(self, job: str) -> PictureFile | None:
         """Return the picture of a job; None if none is held."""
         return self._pictures.get(job)
 

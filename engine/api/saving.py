@@ -1,5 +1,6 @@
 """The way pictures are written: their format, their names and what is in them."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -27,6 +28,14 @@ class PictureFormat(StrEnum):
     def suffix(self) -> str:
         """The end of the names of its files, with the dot."""
         return ".jpg" if self is PictureFormat.JPEG else f".{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFile:
+    """The file of a picture: its name and its bytes."""
+
+    name: str
+    content: bytes
 
 
 class Saving(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from engine.api import ErrorCode
 from engine.api.picture_names import PictureFacts, counter_of, has_counter, stem_of
 from engine.api.remedies import ChooseFolder
-from engine.api.saving import Saving
+from engine.api.saving import PictureFile, Saving
 from engine.api.sentences import sentence
 from engine.durable import FULL, rename_to_free, room_needed, sync_file, sync_folder
 from engine.errors import EngineError
@@ -32,14 +32,6 @@ from engine.output.names import Destination, sibling_names
 _TEMPORARY = re.compile(r"\.safelight-(?:(\d{5,12})|x[0-9a-f]{16})\.tmp", re.ASCII)
 _STALE_SECONDS = 24 * 3600
 _USUAL = Saving()
-
-
-@dataclass(frozen=True, slots=True)
-class PictureFile:
-    """The file of a picture: its name and its bytes."""
-
-    name: str
-    content: bytes
 
 
 class UnwrittenPicture(EngineError):  # noqa: N818 (what is left of the picture)

@@ -20,6 +20,7 @@ from engine.api.messages import (
     PictureUnsaved,
     RunJob,
 )
+from engine.api.saving import PictureFile
 from engine.api.upscale_messages import ImageUpscaled, RunUpscale
 from engine.api.values import STEPPED, ErrorInfo, Phase
 from engine.api.wire import WireError
@@ -33,7 +34,7 @@ from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.upscale_run import UpscaleRunner, UpscaleTarget
 from engine.jobs.upscaling import UpscaledImage
 from engine.output import Destination
-from engine.output.writer import PictureFile, UnwrittenPicture
+from engine.output.writer import UnwrittenPicture
 from engine.pipeline.forecast import PhaseEstimate
 from engine.sampling.types import Latent
 from engine.server.failures import error_info
