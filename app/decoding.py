@@ -10,15 +10,20 @@ import msgspec
 from PySide6.QtCore import QFile, QSize, Qt
 from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
 
+from engine.metadata.picture_kinds import HEAD_BYTES, PictureKind, kind_of_head
 from engine.regular_file import open_regular
 
 MAX_PIXELS = 64_000_000
 # The memory that a decoder may allocate: `MAX_PIXELS` pixels of four bytes.
 ALLOCATION_MB = 256
-_HEAD_BYTES = 12
-# The beginnings of GIFs, and the bytes of width and height after them.
-GIF_SIGNATURES = (b"GIF87a", b"GIF89a")
+# The bytes of a GIF's width and height.
 GIF_SIZE = slice(6, 10)
+# Qt's names of the formats that it reads here.
+_READ_BY_QT: dict[PictureKind | None, bytes] = {
+    PictureKind.PNG: b"png",
+    PictureKind.JPEG: b"jpeg",
+    PictureKind.WEBP: b"webp",
+}
 
 
 class Decoded(msgspec.Struct, frozen=True):
@@ -96,11 +101,11 @@ def gif_size(path: str) -> QSize | None:
     """Return the width and height that a GIF's header states; None for other files."""
     try:
         with open_regular(Path(path)) as file:
-            head = file.read(_HEAD_BYTES)
+            head = file.read(HEAD_BYTES)
     # A path with a null character raises a ValueError.
     except (OSError, ValueError):
         return None
-    if not head.startswith(GIF_SIGNATURES) or len(head) < GIF_SIZE.stop:
+    if kind_of_head(head) is not PictureKind.GIF or len(head) < GIF_SIZE.stop:
         return None
     return QSize(*struct.unpack("<HH", head[GIF_SIZE]))
 
@@ -119,7 +124,7 @@ def _reader(path: str) -> Generator[QImageReader | None]:
         return
     device = QFile()
     with file, closing(device):
-        kind = _kind(file.read(_HEAD_BYTES))
+        kind = _READ_BY_QT.get(kind_of_head(file.read(HEAD_BYTES)), b"")
         if not kind or not device.open(file.fileno(), QFile.OpenModeFlag.ReadOnly):
             yield None
             return
@@ -129,15 +134,6 @@ def _reader(path: str) -> Generator[QImageReader | None]:
         reader.setAutoDetectImageFormat(False)
         reader.setAutoTransform(True)
         yield reader
-
-
-def _kind(head: bytes) -> bytes:
-    """Return the format of a picture by its first bytes; empty for those not read by Qt."""
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return b"png"
-    if head.startswith(b"\xff\xd8\xff"):
-        return b"jpeg"
-    return b"webp" if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else b""
 
 
 def _is_turned(reader: QImageReader) -> bool:

@@ -6,15 +6,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.decoding import GIF_SIGNATURES, MAX_PIXELS
+from app.decoding import MAX_PIXELS
 from app.form.masks import keep_pasted
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.regular_file import open_regular
+from engine.metadata.picture_kinds import PictureKind, kind_of_file
 
 translate = QCoreApplication.translate
 _FORMATS = {".gif": "GIF", ".avif": "AVIF"}
-# The place and the values of what an AVIF file says it is: a picture, or several.
-_HEAD_BYTES, _BRAND, _AVIF_BRANDS = 12, slice(4, 12), (b"ftypavif", b"ftypavis")
+_SUFFIXES: dict[PictureKind | None, str] = {PictureKind.GIF: ".gif", PictureKind.AVIF: ".avif"}
 
 
 def other_suffixes() -> tuple[str, ...]:
@@ -40,15 +39,7 @@ def begins_as_png(path: Path) -> bool:
 
 def _suffix_by_content(path: Path) -> str | None:
     """Return the ending that a picture of another format should have; None for other files."""
-    try:
-        with open_regular(path) as file:
-            head = file.read(_HEAD_BYTES)
-    # A path with a null character raises a ValueError.
-    except (OSError, ValueError):
-        return None
-    if head.startswith(GIF_SIGNATURES):
-        return ".gif"
-    return ".avif" if head[_BRAND].startswith(_AVIF_BRANDS) else None
+    return _SUFFIXES.get(kind_of_file(path))
 
 
 def keep_as_png(path: Path, folder: Path) -> Path | ErrorInfo:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from app.decoding import GIF_SIGNATURES, GIF_SIZE, MAX_PIXELS
+from app.decoding import GIF_SIZE, MAX_PIXELS
 from app.gallery.rows import Trouble
-from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
+from engine.metadata.picture_kinds import PNG_SIGNATURE, PictureKind, kind_of_head
 from engine.regular_file import open_regular
 
 _END_BYTES = 16 << 10
@@ -56,7 +56,7 @@ def read_header(file: FileIO) -> Header:
     if size == 0:
         return Header(trouble=Trouble.EMPTY)
     head = file.read(_HEAD_BYTES)
-    look = _looks(head)
+    look = _LOOKS.get(kind_of_head(head))
     if look is None:
         return Header(identity=_identity(file, b"file", 0, size), trouble=Trouble.OTHER_FORMAT)
     try:
@@ -89,22 +89,11 @@ def trouble_of(path: str) -> Trouble:
             trouble = read_header(file).trouble
             file.seek(0)
             # It can be looked at, but is no picture for anything else.
-            is_gif = file.read(_HEAD_BYTES).startswith(GIF_SIGNATURES)
+            is_gif = kind_of_head(file.read(_HEAD_BYTES)) is PictureKind.GIF
             return trouble or (Trouble.OTHER_FORMAT if is_gif else Trouble.DAMAGED)
     # A path with a null character raises a ValueError.
     except (OSError, ValueError):
         return Trouble.UNREADABLE
-
-
-def _looks(head: bytes) -> Callable[[FileIO, bytes, int], _Pixels | None] | None:
-    """Return the function for a file's format, None for every other one."""
-    if head.startswith(PNG_SIGNATURE):
-        return _png
-    if head.startswith(b"\xff\xd8\xff"):
-        return _jpeg
-    if head.startswith(GIF_SIGNATURES):
-        return _gif
-    return _webp if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else None
 
 
 def _identity(file: FileIO, kind: bytes, start: int, end: int) -> bytes:
@@ -204,3 +193,12 @@ def _webp_size(kind: bytes, chunk: bytes) -> tuple[int, int]:
         width, height = struct.unpack_from("<HH", chunk, 14)
         return width & 0x3FFF, height & 0x3FFF
     return 0, 0
+
+
+# What finds the pixels of each format that is shown.
+_LOOKS: dict[PictureKind | None, Callable[[FileIO, bytes, int], _Pixels | None]] = {
+    PictureKind.PNG: _png,
+    PictureKind.JPEG: _jpeg,
+    PictureKind.GIF: _gif,
+    PictureKind.WEBP: _webp,
+}

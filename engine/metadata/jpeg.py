@@ -13,7 +13,6 @@ from engine.metadata.exif import exif_texts
 from engine.metadata.texts import RECORD_KEYWORD, TextChunk
 from engine.metadata.xmp import xmp_texts
 
-SIGNATURE = b"\xff\xd8\xff"
 COMMENT = "jpeg:comment"
 _APP0, _APP1, _COM, _SCAN, _END = 0xE0, 0xE1, 0xFE, 0xDA, 0xD9
 _FILL = b"\xff\xff"

@@ -1,6 +1,6 @@
 """The texts of a picture file of unknown origin: PNG, JPEG or WebP, whatever its suffix."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -9,15 +9,18 @@ from engine.api import ErrorCode
 from engine.api.sentences import Sentence, as_it_is, sentence
 from engine.errors import EngineError
 from engine.file_paths import why_no_file
-from engine.metadata.jpeg import SIGNATURE as JPEG_SIGNATURE
 from engine.metadata.jpeg import jpeg_texts
-from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
+from engine.metadata.picture_kinds import HEAD_BYTES, PictureKind, kind_of_head
 from engine.metadata.png import png_texts
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
-from engine.metadata.webp import is_webp, webp_texts
+from engine.metadata.webp import webp_texts
 from engine.regular_file import open_regular
 
-_HEAD_BYTES = 12
+_READERS: dict[PictureKind | None, Callable[[BinaryIO], Iterator[TextChunk]]] = {
+    PictureKind.PNG: png_texts,
+    PictureKind.JPEG: jpeg_texts,
+    PictureKind.WEBP: webp_texts,
+}
 
 
 def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
@@ -38,14 +41,10 @@ def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
 
 
 def _texts(path: Path, file: BinaryIO) -> Iterator[TextChunk]:
-    head = file.read(_HEAD_BYTES)
-    if head.startswith(PNG_SIGNATURE):
-        return png_texts(file)
-    if head.startswith(JPEG_SIGNATURE):
-        return jpeg_texts(file)
-    if is_webp(head):
-        return webp_texts(file)
-    raise _unreadable(path, sentence("it is no PNG, JPEG or WebP file"))
+    read = _READERS.get(kind_of_head(file.read(HEAD_BYTES)))
+    if read is None:
+        raise _unreadable(path, sentence("it is no PNG, JPEG or WebP file"))
+    return read(file)
 
 
 def _bounded(texts: Iterator[TextChunk]) -> Iterator[TextChunk]:

@@ -14,13 +14,13 @@ from engine.api import ErrorCode
 from engine.api.sentences import sentence
 from engine.errors import EngineError
 from engine.metadata.exif import exif_texts
+from engine.metadata.picture_kinds import PNG_SIGNATURE
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
 
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Chunks of any kind. Large pictures hold tens of thousands of IDAT chunks of 8 KiB.
 _MAX_CHUNKS = 200_000
 # Signature, then IHDR: length, kind, 13 bytes and the checksum.
-_HEADER_END = len(SIGNATURE) + 25
+_HEADER_END = len(PNG_SIGNATURE) + 25
 _KEYWORD_BYTES = 79
 # The signature and IHDR as far as the size.
 HEAD_BYTES = 24
@@ -28,7 +28,7 @@ HEAD_BYTES = 24
 
 def png_size(head: bytes) -> tuple[int, int] | None:
     """Return width and height of a PNG of which these are the first bytes; None of other files."""
-    if len(head) < HEAD_BYTES or not head.startswith(SIGNATURE) or head[12:16] != b"IHDR":
+    if len(head) < HEAD_BYTES or not head.startswith(PNG_SIGNATURE) or head[12:16] != b"IHDR":
         return None
     width, height = struct.unpack_from(">II", head, 16)
     return width, height
@@ -37,7 +37,7 @@ def png_size(head: bytes) -> tuple[int, int] | None:
 def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
     """Yield the texts of an open PNG file, in order, except damaged and excessive chunks."""
     size = os.fstat(file.fileno()).st_size
-    offset = len(SIGNATURE)
+    offset = len(PNG_SIGNATURE)
     budget = MAX_TEXT_BYTES
     seen = 0
     for _ in range(_MAX_CHUNKS):
@@ -123,7 +123,7 @@ def insert_text_chunks(png: bytes, chunks: Sequence[TextChunk]) -> bytes:
     Chunks are tEXt if the text is Latin-1, else iTXt; lone surrogates, which UTF-8 cannot encode,
     become "?".
     """
-    if not png.startswith(SIGNATURE) or png[12:16] != b"IHDR":
+    if not png.startswith(PNG_SIGNATURE) or png[12:16] != b"IHDR":
         raise EngineError(ErrorCode.INTERNAL, sentence("Text cannot be added: this is no PNG."))
     encoded = (_encode(chunk) for chunk in chunks)
     return b"".join([png[:_HEADER_END], *encoded, png[_HEADER_END:]])

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.metadata.json_text import parse_object
-from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
+from engine.metadata.picture_kinds import PictureKind, kind_of_head
 from engine.metadata.texts import TextChunk
-from engine.metadata.webp import is_webp
 from engine.regular_file import open_regular
 
 if TYPE_CHECKING:
@@ -99,10 +98,11 @@ def _may_hide(path: Path) -> bool:
         return False
     if len(head) < 30:
         return False
-    if head.startswith(PNG_SIGNATURE):
+    kind = kind_of_head(head)
+    if kind is PictureKind.PNG:
         width, height, _, colours = struct.unpack_from(">IIBB", head, 16)
         return colours in _COLOURS and width * height <= MAX_PIXELS
-    if not is_webp(head):
+    if kind is not PictureKind.WEBP:
         return False
     if head[12:16] == b"VP8X":
         width, height = (1 + int.from_bytes(head[at : at + 3], "little") for at in (24, 27))

@@ -17,11 +17,6 @@ _MAX_CHUNKS = 100_000
 _READERS = {b"EXIF": exif_texts, b"XMP ": xmp_texts}
 
 
-def is_webp(head: bytes) -> bool:
-    """True for the first 12 bytes of a WebP file."""
-    return head.startswith(b"RIFF") and head[8:12] == b"WEBP"
-
-
 def webp_texts(file: BinaryIO) -> Iterator[TextChunk]:
     """Return the texts of an open WebP file's first EXIF and first XMP chunk, in file order."""
     size = os.fstat(file.fileno()).st_size
