@@ -62,6 +62,8 @@ def open_window(files: Sequence[str] = (), running: "RunningVersion | None" = No
 
     # Before there are threads.
     keep_heap_compact(_LARGE_BLOCK, _ARENAS)
+    # What is imported stays. `_show` has garbage collected again, of which there is little by then.
+    gc.disable()
     from app.quick_imports import read_no_sources
 
     read_no_sources()
@@ -117,12 +119,14 @@ def _show(
     """Show the window until it is closed; return its status, and whether to start again."""
     from app.ending import ends_in_time
     from app.event_loop import run_events
+    from app.garbage import GarbageCollection
     from app.logs import start_logging
     from app.queue.wakefulness import Wakefulness
     from app.versions.kept_files import forget_files
     from ui.application import has_fonts, make_window
 
     start_logging(paths.logs)
+    GarbageCollection(application)
     if not has_fonts():
         say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
     session = make_session(paths)

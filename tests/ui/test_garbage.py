@@ -1,6 +1,6 @@
 """Qt's objects end where they belong: none is ever left to Python's collector of garbage.
 
-That collects on whichever thread happens to notice, and an object of Qt may only end on its own.
+`app.garbage` has that collect on the window's thread alone, but nobody knows when.
 """
 
 import gc

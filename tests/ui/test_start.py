@@ -70,6 +70,33 @@ status = open_window()
 print(*(path for path in linecache.cache if f"{os.sep}ui{os.sep}" in path))
 sys.exit(status)
 """
+# Leaves an object of Qt to the collector of garbage while another thread makes many objects, and
+# says which thread it ended on.
+GARBAGE = """
+import sys, threading
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
+from app.__main__ import open_window
+from app.session import Session
+started, ended_on = Session.start, []
+def say():
+    ended_on.append(threading.current_thread().name)
+def start(self):
+    started(self)
+    timer = QTimer(self)
+    timer.timeout.connect(lambda: ended_on and QCoreApplication.quit())
+    timer.start(20)
+    cycle = QObject()
+    cycle.itself = cycle
+    cycle.destroyed.connect(say, Qt.ConnectionType.DirectConnection)
+    thread = threading.Thread(target=lambda: [[] for _ in range(200_000)], name="another")
+    del cycle
+    thread.start()
+    thread.join()
+Session.start = start
+status = open_window()
+print(*ended_on)
+sys.exit(status)
+"""
 COMMAND = """
 import sys
 from app.__main__ import main
@@ -146,6 +173,12 @@ def test_nothing_of_layers_and_upscales_is_loaded_before_there_is_one() -> None:
         "ui.upscale_sizes",
     }
     assert at_start() & parts == set()
+
+
+def test_the_window_collects_garbage_on_its_own_thread() -> None:
+    done = run(GARBAGE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["MainThread"]
 
 
 def test_no_dialog_is_loaded_before_it_is_opened() -> None:
