@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from app.background import Background
 from app.notices.notices import NoticeState
+from ui.copying import tell_copied
 from ui.pictures import ReadPicture, read_whole
 
 translate = QCoreApplication.translate
@@ -40,6 +41,7 @@ def copy_picture(path: str, background: Background) -> None:
         if not picture.image.isNull():
             data.setImageData(picture.image)
         QGuiApplication.clipboard().setMimeData(data)
+        tell_copied()
 
     background.run(lambda: read_whole(path), copy)
 

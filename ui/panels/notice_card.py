@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from app.commands.notices import NoticeCommands
 from app.notices.notices import Notice
 from app.notices.remedies import NoticeAction
+from ui.copying import copy_text
 from ui.notice_labels import action_label
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
@@ -103,4 +104,4 @@ class NoticeCard(NoticeBar):
     def _copy_all(self) -> None:
         notice = self.notice
         lines = (notice.message, notice.hint, *notice.details)
-        QApplication.clipboard().setText("\n".join(line for line in lines if line))
+        copy_text("\n".join(line for line in lines if line), self.copy_all)

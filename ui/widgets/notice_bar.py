@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.copying import copy_text
 from ui.spoken import say
 from ui.theme.metrics import ICON, XS, M, S
 from ui.theme.theme import Theme
@@ -116,7 +116,7 @@ class NoticeBar(QFrame):
 
     def _copy_report(self) -> None:
         if self._report is not None:
-            QApplication.clipboard().setText(self._report())
+            copy_text(self._report(), self.copy_report)
 
     def tell(
         self,

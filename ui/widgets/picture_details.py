@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QLocale, Qt
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.copying import copy_text
 from ui.picture_facts import Fact, PictureTexts
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
@@ -88,7 +89,7 @@ class PictureDetails(QWidget):
         self._column.insertWidget(len(self._made) - 1, self._made[-1])
 
     def _copy_all(self) -> None:
-        _copy(self._texts.copied)
+        copy_text(self._texts.copied, self.copy_all)
 
 
 # The most characters of a value that are shown before one asks for the rest: to lay out a text of
@@ -107,7 +108,7 @@ class FactRow(QWidget):
         self.value = _Value()
         self._label = plain_label("", "caption")
         self.copy = IconButton(theme, "copy", "")
-        self.copy.clicked.connect(lambda: _copy(self._fact.text))
+        self.copy.clicked.connect(lambda: copy_text(self._fact.text, self.copy))
         self.more = QPushButton()
         self.more.setProperty("role", "link")
         self.more.clicked.connect(self._show_all)
@@ -194,7 +195,3 @@ class _Value(QPlainTextEdit):
             height += self.blockBoundingRect(block).height()
             block = block.next()
         self.setFixedHeight(round(height) + 2 * self.frameWidth())
-
-
-def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)

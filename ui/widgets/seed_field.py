@@ -1,10 +1,11 @@
 """The seed: a new one for each picture (dice), or kept (lock); it can be copied."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtGui import QGuiApplication, QIcon, QValidator
+from PySide6.QtGui import QIcon, QValidator
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from engine.api.limits import MAX_SEED
+from ui.copying import copy_text
 from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -70,7 +71,7 @@ class SeedField(QWidget):
         self.copy.setIcon(self._theme.icon("copy", self._theme.colours.muted))
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.number.text())
+        copy_text(self.number.text(), self.number)
 
     def _on_lock(self, locked: bool) -> None:
         """Lock or unlock the seed; both buttons show the same."""
