@@ -43,6 +43,7 @@ _TEXTS: Mapping[NoticeAction, object] = MappingProxyType(
         _A.MAKE_AGAIN: QT_TRANSLATE_NOOP("notices", "Make it again"),
         _A.UNDO_TRASH: QT_TRANSLATE_NOOP("notices", "Put back"),
         _A.CANCEL_ALL: QT_TRANSLATE_NOOP("notices", "Cancel all"),
+        _A.RESUME: QT_TRANSLATE_NOOP("notices", "Resume"),
         _A.SHOW_PICTURES: QT_TRANSLATE_NOOP("notices", "Show"),
     }
 )

@@ -53,7 +53,9 @@ class Announcements(QObject):
             self._notices.tell_error(problem)
         waiting = self._jobs.waiting
         if waiting:
-            self._notices.tell(self._left(waiting), actions=(NoticeAction.CANCEL_ALL,))
+            resume = (NoticeAction.RESUME,) if self._queue.paused else ()
+            buttons = (*resume, NoticeAction.CANCEL_ALL)
+            self._notices.tell(self._left(waiting), actions=buttons)
 
     def _left(self, waiting: int) -> str:
         """Return the sentence about pictures that wait from last time."""

@@ -44,7 +44,7 @@ class JobCommands(QObject):
         self._painting.when_kept(lambda: self._making.generate(front=front))
 
     def cancel(self) -> None:
-        """Stop the running job; without one, take the next one off the queue."""
+        """Stop the running job; without one, take the next one off the queue, with an undo."""
         if self._making.withdraw():
             return
         queue = self._state.queue
@@ -54,6 +54,8 @@ class JobCommands(QObject):
         if name:
             self._state.progress.stop()
             queue.cancel(name)
+        if job is not None and job.state is JobState.WAITING:
+            tell_removed(queue, self._state.notices, [job])
 
     def cancel_all(self) -> None:
         """Stop the running job and empty the queue; the jobs that waited can be put back."""

@@ -217,6 +217,7 @@ class NoticeCommands:
             NoticeAction.CHECK_DEVICES: self._devices.check_again,
             NoticeAction.MAKE_AGAIN: self._jobs.make_again,
             NoticeAction.CANCEL_ALL: self._jobs.cancel_all,
+            NoticeAction.RESUME: lambda: self._in_queue.pause(paused=False),
         }
         if action in acts:
             acts[action]()

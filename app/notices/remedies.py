@@ -65,6 +65,7 @@ class NoticeAction(StrEnum):
     MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
     CANCEL_ALL = "cancel_all"
+    RESUME = "resume"
     SHOW_PICTURES = "show_pictures"
 
 

@@ -19,6 +19,7 @@ OF_NOTES = {
     NoticeAction.UNDO_TRASH,
     NoticeAction.MAKE_AGAIN,
     NoticeAction.CANCEL_ALL,
+    NoticeAction.RESUME,
     NoticeAction.SHOW_PICTURES,
 }
 

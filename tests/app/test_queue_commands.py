@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
+from app.notices.remedies import NoticeAction
 from app.queue.drawing import Drawing
 from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.under_way import Tally
@@ -148,16 +149,17 @@ def test_a_paused_queue_starts_nothing_until_it_is_resumed_also_after_a_restart(
     again = begin(stages, tmp_path, qtbot, Plan())
     assert again.queue.paused
     again.session.start()
-    assert [notice.message for notice in again.session.notices.notices] == [
-        "4 pictures from last time wait: the queue is paused."
-    ]
+    (notice,) = again.session.notices.notices
+    assert notice.message == "4 pictures from last time wait: the queue is paused."
+    assert notice.actions == (NoticeAction.RESUME, NoticeAction.CANCEL_ALL)
     again.wait(lambda: again.process.state is EngineState.READY)
     qtbot.wait(50)
     assert again.queue.running is None
     assert waiting(again) == PROMPTS
-    again.session.jobs_in_queue.pause(paused=False)
+    again.session.remedies.act(notice, NoticeAction.RESUME)
     again.wait_for_jobs(len(PROMPTS))
     assert not again.queue.paused
+    assert again.session.notices.notices == ()
 
 
 def test_a_copy_comes_next_with_another_seed(staged: Staged) -> None:
