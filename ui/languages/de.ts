@@ -455,7 +455,7 @@
   </message>
   <message>
    <source>Guides only the first half of the steps, for much the same picture. The gain is measured while a picture is made so.</source>
-   <translation>Führt nur die erste Hälfte der Schritte, für fast das gleiche Bild. Der Gewinn wird gemessen, während ein Bild so entsteht.</translation>
+   <translation>Führt nur in der ersten Hälfte der Schritte, für fast dasselbe Bild. Der Gewinn wird gemessen, während ein Bild so entsteht.</translation>
   </message>
   <message>
    <source>Parts and kind</source>
@@ -529,7 +529,7 @@
   </message>
   <message>
    <source>Picture {n} of {all}, failed</source>
-   <translation>Bild {n} von {all}, gescheitert</translation>
+   <translation>Bild {n} von {all}, fehlgeschlagen</translation>
   </message>
   <message>
    <source>Picture {n} of {all}, waiting</source>
@@ -564,7 +564,7 @@
   </message>
   <message>
    <source>No picture matches</source>
-   <translation>Kein Bild passt</translation>
+   <translation>Kein passendes Bild</translation>
   </message>
   <message>
    <source>Other words, or fewer filters, may find it.</source>
@@ -583,7 +583,7 @@
   </message>
   <message>
    <source>Clear what is kept for {name}</source>
-   <translation>Aufbewahrtes für {name} leeren</translation>
+   <translation>Gespeichertes für {name} löschen</translation>
   </message>
   <message>
    <source>Clears it, and prepares the model again now.</source>
@@ -591,7 +591,7 @@
   </message>
   <message>
    <source>Make what is kept for {name} anew</source>
-   <translation>Neu erstellen, was für {name} aufbewahrt wird</translation>
+   <translation>Gespeichertes für {name} neu erstellen</translation>
   </message>
   <message>
    <source>Preparing… {n} %</source>
@@ -610,15 +610,15 @@
   </message>
   <message>
    <source>Looking at what is kept…</source>
-   <translation>Wird angesehen…</translation>
+   <translation>Gespeichertes wird ermittelt…</translation>
   </message>
   <message>
    <source>Nothing is kept.</source>
-   <translation>Nichts ist aufbewahrt.</translation>
+   <translation>Nichts ist gespeichert.</translation>
   </message>
   <message>
    <source>{size} in all: models prepared for this computer, and what they made of the last prompts. What is cleared is made again when it is needed.</source>
-   <translation>Insgesamt {size}: für diesen Rechner vorbereitete Modelle und was sie aus den letzten Prompts gemacht haben. Was geleert wird, entsteht neu, wenn es gebraucht wird.</translation>
+   <translation>Insgesamt {size}: für diesen Computer vorbereitete Modelle und was sie aus den letzten Prompts gemacht haben. Gelöschtes wird neu erstellt, wenn es gebraucht wird.</translation>
   </message>
  </context>
  <context>
@@ -745,7 +745,7 @@
   <name>ChoicePopup</name>
   <message>
    <source>Nothing has these words.</source>
-   <translation>Nichts hat diese Wörter.</translation>
+   <translation>Nichts enthält diese Wörter.</translation>
   </message>
   <message>
    <source>Search</source>
@@ -991,11 +991,11 @@
   </message>
   <message>
    <source>Kept on the disk to be quicker</source>
-   <translation>Auf dem Datenträger behalten, um schneller zu sein</translation>
+   <translation>Auf dem Datenträger gespeichert, damit es schneller geht</translation>
   </message>
   <message>
    <source>Looking at your hardware…</source>
-   <translation>Die Hardware wird angesehen…</translation>
+   <translation>Die Hardware wird ermittelt…</translation>
   </message>
   <message>
    <source>Memory of the next picture</source>
@@ -1229,7 +1229,7 @@
   </message>
   <message>
    <source>No embedding has these words.</source>
-   <translation>Kein Embedding hat diese Wörter.</translation>
+   <translation>Kein Embedding enthält diese Wörter.</translation>
   </message>
   <message>
    <source>Out of the negative</source>
@@ -1370,7 +1370,7 @@
   </message>
   <message>
    <source>Nothing here has these words in its name.</source>
-   <translation>Nichts hier hat diese Wörter im Namen.</translation>
+   <translation>Hier enthält kein Name diese Wörter.</translation>
   </message>
   <message>
    <source>Open</source>
@@ -1456,7 +1456,7 @@
   <name>FirstCard</name>
   <message>
    <source>Larger than is comfortable in this computer's memory.</source>
-   <translation>Größer, als es für den Speicher dieses Computers bequem ist.</translation>
+   <translation>Größer, als für den Speicher dieses Computers ratsam ist.</translation>
   </message>
   <message>
    <source>Look it up</source>
@@ -1533,7 +1533,7 @@
   </message>
   <message>
    <source>Looking at your hardware…</source>
-   <translation>Die Hardware wird angesehen…</translation>
+   <translation>Die Hardware wird ermittelt…</translation>
   </message>
   <message>
    <source>Make your first picture</source>
@@ -2013,7 +2013,7 @@
   </message>
   <message>
    <source>It gives</source>
-   <translation>Es gibt</translation>
+   <translation>Übernommen wird</translation>
   </message>
   <message>
    <source>Joined by</source>
@@ -2470,7 +2470,7 @@
   </message>
   <message>
    <source>No LoRA has these words.</source>
-   <translation>Keine LoRA hat diese Wörter.</translation>
+   <translation>Keine LoRA enthält diese Wörter.</translation>
   </message>
   <message>
    <source>Remove</source>
@@ -2532,7 +2532,7 @@
   <name>LoraItemModel</name>
   <message>
    <source>in use</source>
-   <translation>in Gebrauch</translation>
+   <translation>wird verwendet</translation>
   </message>
   <message>
    <source>trigger words: {words}</source>
@@ -2810,7 +2810,7 @@
   </message>
   <message>
    <source>In use</source>
-   <translation>In Gebrauch</translation>
+   <translation>Wird verwendet</translation>
   </message>
   <message>
    <source>Made from</source>
@@ -2826,7 +2826,7 @@
   </message>
   <message>
    <source>Numbers</source>
-   <translation>Zahlen</translation>
+   <translation>Zahlenformat</translation>
   </message>
   <message>
    <source>Picture</source>
@@ -2877,7 +2877,7 @@
   <name>ModelFolders</name>
   <message>
    <source>{folder} is looked into no longer.</source>
-   <translation>In {folder} wird nicht mehr nachgesehen.</translation>
+   <translation>{folder} wird nicht mehr durchsucht.</translation>
   </message>
  </context>
  <context>
@@ -2953,11 +2953,11 @@
   </message>
   <message>
    <source>Force stop</source>
-   <translation>Mit Gewalt beenden</translation>
+   <translation>Sofort beenden</translation>
   </message>
   <message>
    <source>It may be busy with something large. You can wait, or stop it by force: finished pictures are safe, and the one being made starts again.</source>
-   <translation>Sie ist vielleicht mit etwas Großem beschäftigt. Warten oder sie mit Gewalt beenden: Fertige Bilder sind sicher, und das laufende beginnt von vorn.</translation>
+   <translation>Sie ist vielleicht mit etwas Großem beschäftigt. Sie können warten oder sie sofort beenden: Fertige Bilder sind sicher, und das laufende beginnt von vorn.</translation>
   </message>
   <message>
    <source>Start again</source>
@@ -2988,7 +2988,7 @@
   </message>
   <message>
    <source>The mask of the start picture is gone.</source>
-   <translation>Die Maske des Ausgangsbildes ist weg.</translation>
+   <translation>Die Maske des Ausgangsbildes ist nicht mehr da.</translation>
   </message>
   <message>
    <source>The reference picture {name} is gone.</source>
@@ -2996,7 +2996,7 @@
   </message>
   <message>
    <source>The start picture {name} is gone.</source>
-   <translation>Das Ausgangsbild {name} ist weg.</translation>
+   <translation>Das Ausgangsbild {name} ist nicht mehr da.</translation>
   </message>
   <message>
    <source>{name} follows the lines or depth of a picture, and there is none.</source>
@@ -3054,7 +3054,7 @@
   </message>
   <message>
    <source>Nobody states one: only the size can be compared.</source>
-   <translation>Niemand gibt einen an: Nur die Größe kann verglichen werden.</translation>
+   <translation>Keiner ist angegeben: Nur die Größe kann verglichen werden.</translation>
   </message>
   <message>
    <source>Not now</source>
@@ -3215,7 +3215,7 @@
   </message>
   <message>
    <source>How soft the edge of the mask is, in pixels of the picture. It is the same as the soft edge below the start picture.</source>
-   <translation>Wie weich die Kante der Maske ist, in Pixeln des Bildes. Es ist dasselbe wie Weichzeichnen unter dem Startbild.</translation>
+   <translation>Wie weich die Kante der Maske ist, in Pixeln des Bildes. Es ist dasselbe wie „Weiche Kante“ unter dem Ausgangsbild.</translation>
   </message>
   <message>
    <source>Left</source>
@@ -3231,7 +3231,7 @@
   </message>
   <message>
    <source>Soft edge</source>
-   <translation>Weichzeichnen</translation>
+   <translation>Weiche Kante</translation>
   </message>
   <message>
    <source>Top</source>
@@ -3587,7 +3587,7 @@
   </message>
   <message>
    <source>No earlier prompt has these words.</source>
-   <translation>Kein früherer Prompt hat diese Wörter.</translation>
+   <translation>Kein früherer Prompt enthält diese Wörter.</translation>
   </message>
   <message>
    <source>Prompts that you make pictures of are listed here.</source>
@@ -3615,8 +3615,8 @@
   <message numerus="yes">
    <source>%n failed</source>
    <translation>
-    <numerusform>%n gescheitert</numerusform>
-    <numerusform>%n gescheitert</numerusform>
+    <numerusform>%n fehlgeschlagen</numerusform>
+    <numerusform>%n fehlgeschlagen</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -3655,11 +3655,11 @@
   <name>QueueCommands</name>
   <message>
    <source>It left the queue; Generate puts it back as you change it.</source>
-   <translation>Es hat die Warteschlange verlassen; „Erzeugen“ stellt es mit Ihren Änderungen wieder hinein.</translation>
+   <translation>Es ist nicht mehr in der Warteschlange; „Erzeugen“ reiht es mit Ihren Änderungen wieder ein.</translation>
   </message>
   <message>
    <source>The queue has another order.</source>
-   <translation>Die Warteschlange hat eine andere Reihenfolge.</translation>
+   <translation>Die Reihenfolge der Warteschlange ist geändert.</translation>
   </message>
   <message>
    <source>This picture's settings are in the form.</source>
@@ -3674,7 +3674,7 @@
   </message>
   <message>
    <source>Clear failed</source>
-   <translation>Gescheiterte entfernen</translation>
+   <translation>Fehlgeschlagene entfernen</translation>
   </message>
   <message>
    <source>Clear finished</source>
@@ -3690,7 +3690,7 @@
   </message>
   <message>
    <source>Nothing waits. Generate puts pictures here.</source>
-   <translation>Nichts wartet. „Erzeugen“ stellt Bilder hierher.</translation>
+   <translation>Nichts wartet. „Erzeugen“ reiht Bilder hier ein.</translation>
   </message>
   <message>
    <source>One picture to make</source>
@@ -3722,7 +3722,7 @@
   </message>
   <message>
    <source>{n} failed</source>
-   <translation>{n} gescheitert</translation>
+   <translation>{n} fehlgeschlagen</translation>
   </message>
   <message>
    <source>{n} finished</source>
@@ -3737,7 +3737,7 @@
   <name>QueueItemModel</name>
   <message>
    <source>Failed</source>
-   <translation>Gescheitert</translation>
+   <translation>Fehlgeschlagen</translation>
   </message>
   <message>
    <source>Finished</source>
@@ -3929,7 +3929,7 @@
   </message>
   <message>
    <source>In use</source>
-   <translation>In Gebrauch</translation>
+   <translation>Wird verwendet</translation>
   </message>
   <message>
    <source>Install from a file…</source>
@@ -3937,7 +3937,7 @@
   </message>
   <message>
    <source>Looking at its hardware…</source>
-   <translation>Die Hardware wird angesehen…</translation>
+   <translation>Die Hardware wird ermittelt…</translation>
   </message>
   <message>
    <source>None was found: the processor makes the pictures.</source>
@@ -3988,7 +3988,7 @@
   </message>
   <message>
    <source>Among the gallery's thumbnails</source>
-   <translation>Bei den Miniaturen der Galerie</translation>
+   <translation>Bei den Vorschaubildern der Galerie</translation>
   </message>
   <message>
    <source>Among your models</source>
@@ -4012,7 +4012,7 @@
   </message>
   <message>
    <source>In questions for files</source>
-   <translation>In Fragen nach Dateien</translation>
+   <translation>In Dateidialogen</translation>
   </message>
   <message>
    <source>In the gallery</source>
@@ -4095,7 +4095,7 @@
   </message>
   <message>
    <source>Hide rejected pictures</source>
-   <translation>Abgelehnte Bilder verbergen</translation>
+   <translation>Abgelehnte Bilder ausblenden</translation>
   </message>
   <message>
    <source>Landscape</source>
@@ -4408,7 +4408,7 @@
   </message>
   <message>
    <source>All keys are the usual ones again.</source>
-   <translation>Alle Tasten sind wieder die üblichen.</translation>
+   <translation>Für alle Tasten gelten wieder die Vorgaben.</translation>
   </message>
   <message>
    <source>All settings are in {path}. What you change there acts at once, too.</source>
@@ -4472,7 +4472,7 @@
   </message>
   <message>
    <source>File of the settings</source>
-   <translation>Datei der Einstellungen</translation>
+   <translation>Einstellungsdatei</translation>
   </message>
   <message>
    <source>Folder</source>
@@ -4560,7 +4560,7 @@
   </message>
   <message>
    <source>Machines that were asked</source>
-   <translation>Gefragte Computer</translation>
+   <translation>Kontaktierte Computer</translation>
   </message>
   <message>
    <source>Models</source>
@@ -4596,7 +4596,7 @@
   </message>
   <message>
    <source>Nothing is sent</source>
-   <translation>Nichts wird gesandt</translation>
+   <translation>Es wird nichts gesendet</translation>
   </message>
   <message>
    <source>Open its folder</source>
@@ -4652,7 +4652,7 @@
   </message>
   <message>
    <source>Report for help</source>
-   <translation>Bericht für Hilfe</translation>
+   <translation>Bericht für die Fehlersuche</translation>
   </message>
   <message>
    <source>Reset all keys</source>
@@ -4672,7 +4672,7 @@
   </message>
   <message>
    <source>Safelight was not installed by one of its own installers, so it is not updated from here.</source>
-   <translation>Safelight wurde nicht mit einem eigenen Installationsprogramm installiert, also wird es nicht von hier aktualisiert.</translation>
+   <translation>Safelight wurde nicht mit einem eigenen Installationsprogramm installiert und kann sich deshalb nicht von hier aktualisieren.</translation>
   </message>
   <message>
    <source>Safelight {version}</source>
@@ -4796,7 +4796,7 @@
   </message>
   <message>
    <source>Versions, devices, changed settings and the last lines of the logs. Your name, your home folder and your prompts are left out. Nothing is sent: read it, then give it to whom you like.</source>
-   <translation>Versionen, Geräte, geänderte Einstellungen und die letzten Zeilen der Protokolle. Ihr Name, Ihr persönlicher Ordner und Ihre Prompts sind weggelassen. Nichts wird gesandt: Lesen Sie den Bericht, dann geben Sie ihn, wem Sie wollen.</translation>
+   <translation>Versionen, Geräte, geänderte Einstellungen und die letzten Zeilen der Protokolle. Ihr Name, Ihr persönlicher Ordner und Ihre Prompts sind weggelassen. Es wird nichts gesendet: Lesen Sie den Bericht, und geben Sie ihn dann, wem Sie mögen.</translation>
   </message>
   <message>
    <source>What computes the pictures, and how fast it is.</source>
@@ -4915,7 +4915,7 @@
   <name>SettingsPage</name>
   <message>
    <source>No setting has these words.</source>
-   <translation>Keine Einstellung hat diese Wörter.</translation>
+   <translation>Keine Einstellung enthält diese Wörter.</translation>
   </message>
   <message>
    <source>Search settings</source>
@@ -4938,7 +4938,7 @@
   <name>SettingsState</name>
   <message>
    <source>Every setting is as usual.</source>
-   <translation>Alle Einstellungen sind die üblichen.</translation>
+   <translation>Für alle Einstellungen gelten die Vorgaben.</translation>
   </message>
   <message>
    <source>See that {path} can be written.</source>
@@ -4946,7 +4946,7 @@
   </message>
   <message>
    <source>The file of the settings cannot be read.</source>
-   <translation>Die Datei der Einstellungen kann nicht gelesen werden.</translation>
+   <translation>Die Einstellungsdatei kann nicht gelesen werden.</translation>
   </message>
   <message>
    <source>The file was kept as {path}.</source>
@@ -4954,7 +4954,7 @@
   </message>
   <message>
    <source>The settings cannot be kept for the next start.</source>
-   <translation>Die Einstellungen können nicht für den nächsten Start aufbewahrt werden.</translation>
+   <translation>Die Einstellungen können nicht für den nächsten Start gespeichert werden.</translation>
   </message>
   <message>
    <source>The settings from before the update are used.</source>
@@ -4974,11 +4974,11 @@
   </message>
   <message>
    <source>These settings have values that make no sense: {names}.</source>
-   <translation>Diese Einstellungen haben unsinnige Werte: {names}.</translation>
+   <translation>Diese Einstellungen haben ungültige Werte: {names}.</translation>
   </message>
   <message>
    <source>They are as usual. The file is {path}.</source>
-   <translation>Für sie gilt das Übliche. Die Datei ist {path}.</translation>
+   <translation>Für sie gelten die Vorgaben. Die Datei ist {path}.</translation>
   </message>
  </context>
  <context>
@@ -5192,7 +5192,7 @@
   </message>
   <message>
    <source>The queue starts no further picture until it is resumed.</source>
-   <translation>Die Warteschlange beginnt kein weiteres Bild, bis sie fortgesetzt wird.</translation>
+   <translation>Weitere Bilder beginnen erst, wenn die Warteschlange fortgesetzt wird.</translation>
   </message>
   <message>
    <source>Waiting for the engine…</source>
@@ -5296,7 +5296,7 @@
   </message>
   <message>
    <source>It was not installed by one of its own installers, so it is not updated from here.</source>
-   <translation>Es wurde nicht mit einem eigenen Installationsprogramm installiert, also wird es nicht von hier aktualisiert.</translation>
+   <translation>Es wurde nicht mit einem eigenen Installationsprogramm installiert und kann sich deshalb nicht von hier aktualisieren.</translation>
   </message>
   <message>
    <source>News in this version</source>
@@ -5433,7 +5433,7 @@
   </message>
   <message>
    <source>roughly {time}</source>
-   <translation>grob {time}</translation>
+   <translation>ungefähr {time}</translation>
   </message>
   <message>
    <source>time not known yet</source>
@@ -5640,7 +5640,7 @@
   </message>
   <message>
    <source>No model has these words and is of this kind.</source>
-   <translation>Kein Modell dieser Art hat diese Wörter.</translation>
+   <translation>Kein Modell dieser Art enthält diese Wörter.</translation>
   </message>
   <message>
    <source>Search</source>
@@ -5846,6 +5846,13 @@
   </message>
  </context>
  <context>
+  <name>copying</name>
+  <message>
+   <source>Copied</source>
+   <translation>Kopiert</translation>
+  </message>
+ </context>
+ <context>
   <name>devices</name>
   <message>
    <source>About {time} for a picture with Stable Diffusion 1.5, 512 pixels.</source>
@@ -5853,11 +5860,11 @@
   </message>
   <message>
    <source>Comes last, because a job failed on it: {reason}</source>
-   <translation>Kommt zuletzt, weil ein Auftrag darauf scheiterte: {reason}</translation>
+   <translation>Kommt zuletzt, weil ein Auftrag darauf fehlschlug: {reason}</translation>
   </message>
   <message>
    <source>In use: {reason}.</source>
-   <translation>In Gebrauch: {reason}.</translation>
+   <translation>Wird verwendet: {reason}.</translation>
   </message>
   <message>
    <source>Not tried yet.</source>
@@ -6278,7 +6285,7 @@
   </message>
   <message>
    <source>Choose a model with Flux.1's usual network.</source>
-   <translation>Wähle ein Modell mit dem üblichen Netz von Flux.1.</translation>
+   <translation>Wählen Sie ein Modell mit dem üblichen Netz von Flux.1.</translation>
   </message>
   <message>
    <source>Choose a model with Qwen3 as its text encoder.</source>
@@ -6842,7 +6849,7 @@
   </message>
   <message>
    <source>It was not looked at yet.</source>
-   <translation>Es wurde noch nicht angesehen.</translation>
+   <translation>Es wurde noch nicht geprüft.</translation>
   </message>
   <message>
    <source>It was not tried yet.</source>
@@ -6942,7 +6949,7 @@
   </message>
   <message>
    <source>Lower the resolution, or cut the picture to another shape.</source>
-   <translation>Verringere die Auflösung, oder schneide das Bild anders zu.</translation>
+   <translation>Verringern Sie die Auflösung, oder schneiden Sie das Bild anders zu.</translation>
   </message>
   <message>
    <source>MIGraphX does not list {name}</source>
@@ -7126,7 +7133,7 @@
   </message>
   <message>
    <source>Preparing {checkpoint} failed.</source>
-   <translation>Das Vorbereiten von {checkpoint} ist gescheitert.</translation>
+   <translation>Das Vorbereiten von {checkpoint} ist fehlgeschlagen.</translation>
   </message>
   <message>
    <source>Preparing {checkpoint} for {device}, once{about}; this picture is made by {title} meanwhile.</source>
@@ -7486,7 +7493,7 @@
   </message>
   <message>
    <source>The app sent something the engine does not understand.</source>
-   <translation>Die App sandte etwas, das die Engine nicht versteht.</translation>
+   <translation>Die App hat etwas gesendet, das die Engine nicht versteht.</translation>
   </message>
   <message>
    <source>The app speaks version {protocol} of the protocol, the engine {protocol_version}.</source>
@@ -7590,15 +7597,15 @@
   </message>
   <message>
    <source>The engine said more than can be read, and was stopped.</source>
-   <translation>Die Engine sandte mehr, als gelesen werden kann, und wurde beendet.</translation>
+   <translation>Die Engine hat mehr gesendet, als gelesen werden kann, und wurde beendet.</translation>
   </message>
   <message>
    <source>The engine sent something that cannot be understood, and was stopped.</source>
-   <translation>Die Engine sandte etwas Unverständliches und wurde beendet.</translation>
+   <translation>Die Engine hat etwas Unverständliches gesendet und wurde beendet.</translation>
   </message>
   <message>
    <source>The engine was stopped by force.</source>
-   <translation>Die Engine wurde mit Gewalt beendet.</translation>
+   <translation>Die Engine wurde zwangsweise beendet.</translation>
   </message>
   <message>
    <source>The engine {what}.</source>
@@ -7642,7 +7649,7 @@
   </message>
   <message>
    <source>The file may be damaged: download it again.</source>
-   <translation>Die Datei ist vielleicht beschädigt: Lade sie erneut herunter.</translation>
+   <translation>Die Datei ist vielleicht beschädigt: Laden Sie sie erneut herunter.</translation>
   </message>
   <message>
    <source>The file was kept as {name}.</source>
@@ -8022,7 +8029,7 @@
   </message>
   <message>
    <source>The upscaler {name} was not found.</source>
-   <translation>Der Vergrößerer {name} wurde nicht gefunden.</translation>
+   <translation>Der Upscaler {name} wurde nicht gefunden.</translation>
   </message>
   <message>
    <source>The variable {name} can name a web address or a folder.</source>
@@ -8030,7 +8037,7 @@
   </message>
   <message>
    <source>The version before it stays in use.</source>
-   <translation>Die Version davor bleibt in Gebrauch.</translation>
+   <translation>Die Version davor wird weiter verwendet.</translation>
   </message>
   <message>
    <source>The weight {weight} holds values that are not a number.</source>
@@ -8214,7 +8221,7 @@
   </message>
   <message>
    <source>This cannot be sent to the engine: a text is too long or not valid.</source>
-   <translation>Das kann nicht an die Engine gesandt werden: Ein Text ist zu lang oder ungültig.</translation>
+   <translation>Das kann nicht an die Engine gesendet werden: Ein Text ist zu lang oder ungültig.</translation>
   </message>
   <message>
    <source>This copy of Safelight does not know where new versions are published.</source>
@@ -10410,7 +10417,7 @@
   </message>
   <message>
    <source>{backend} failed on {device}.</source>
-   <translation>{backend} ist auf {device} gescheitert.</translation>
+   <translation>{backend} hat auf {device} versagt.</translation>
   </message>
   <message>
    <source>{backend}: {reason}</source>
@@ -10422,7 +10429,7 @@
   </message>
   <message>
    <source>{before} failed on {device}; {after} goes on with what is left.</source>
-   <translation>{before} ist auf {device} gescheitert; {after} macht mit dem Übrigen weiter.</translation>
+   <translation>{before} hat auf {device} versagt; {after} macht mit dem Übrigen weiter.</translation>
   </message>
   <message>
    <source>{card} is about another file: it names another SHA-256</source>
@@ -10742,7 +10749,7 @@
   </message>
   <message>
    <source>{other} failed in this job</source>
-   <translation>{other} ist in diesem Auftrag gescheitert</translation>
+   <translation>{other} ist bei diesem Auftrag ausgefallen</translation>
   </message>
   <message>
    <source>{other} is being prepared</source>
@@ -13647,6 +13654,10 @@
    <translation>Zurücklegen</translation>
   </message>
   <message>
+   <source>Resume</source>
+   <translation>Fortsetzen</translation>
+  </message>
+  <message>
    <source>Runtimes…</source>
    <translation>Laufzeiten…</translation>
   </message>
@@ -14151,7 +14162,7 @@
   </message>
   <message>
    <source>Soft edge</source>
-   <translation>Weichzeichnen</translation>
+   <translation>Weiche Kante</translation>
   </message>
   <message>
    <source>Strengthens shapes and weakens what disturbs them.</source>
@@ -14701,7 +14712,7 @@
   </message>
   <message>
    <source>{title} is in use.</source>
-   <translation>{title} ist in Gebrauch.</translation>
+   <translation>{title} wird verwendet.</translation>
   </message>
   <message>
    <source>{title} is installed.</source>
@@ -14907,7 +14918,7 @@
   </message>
   <message>
    <source>Safelight asks {place} only when you do. Nothing about you or it is sent.</source>
-   <translation>Safelight fragt {place} nur, wenn Sie es verlangen. Nichts über Sie oder das Programm wird gesandt.</translation>
+   <translation>Safelight fragt {place} nur, wenn Sie es verlangen. Nichts über Sie oder das Programm wird gesendet.</translation>
   </message>
   <message>
    <source>Safelight {version} is available.</source>
