@@ -4627,8 +4627,8 @@
    <translation>Bilder enthalten ihre Prompts. Damit ein Prompt nicht noch einmal gelesen werden muss, bleiben im Cache außerdem die Zahlen, die ein Modell aus den letzten gemacht hat, ohne deren Wörter. Sie verschwinden, wenn Sie den Cache im Abschnitt über Geräte leeren.</translation>
   </message>
   <message>
-   <source>Press a key's button, then the new keys. Hints on buttons show them from the next start on.</source>
-   <translation>Die Schaltfläche einer Taste drücken, dann die neuen Tasten. Hinweise auf Schaltflächen zeigen sie ab dem nächsten Start.</translation>
+   <source>Press a key's button, then the new keys.</source>
+   <translation>Die Schaltfläche einer Taste drücken, dann die neuen Tasten.</translation>
   </message>
   <message>
    <source>Previews</source>

@@ -220,11 +220,7 @@ class Shortcuts:
         return Section(translate("Settings", "Shortcuts"), self._make_rows())
 
     def _make_rows(self) -> Iterator[SettingRow]:
-        about = translate(
-            "Settings",
-            "Press a key's button, then the new keys. Hints on buttons show them from the next"
-            " start on.",
-        )
+        about = translate("Settings", "Press a key's button, then the new keys.")
         yield SettingRow(
             translate("Settings", "All keys"),
             about,
