@@ -175,6 +175,7 @@ def test_each_fact_is_copied_by_its_button(qtbot: QtBot, theme: Theme, tmp_path:
     request = msgspec.structs.replace(PLAIN.request, prompt=prompt)
     facts = read_facts(ours(tmp_path / "a.png", request=request))
     details.show_facts(facts)
+    qtbot.waitUntil(lambda: bool(details.rows))
     for fact, row in zip(facts, details.rows, strict=True):
         row.copy.click()
         assert QGuiApplication.clipboard().text() == fact.text
@@ -254,6 +255,7 @@ def test_another_picture_is_told_in_the_rows_that_are_there(
     qtbot.addWidget(pane)
     first = read_facts(ours(tmp_path / "a.png"), 41.0)
     pane.show_facts(first)
+    qtbot.waitUntil(lambda: bool(pane.rows))
     rows = tuple(pane.rows)
     (tmp_path / "b.png").write_bytes(PNG)
     second = read_facts(str(tmp_path / "b.png"), None)
@@ -274,10 +276,42 @@ def test_rows_are_there_before_the_first_picture(qtbot: QtBot, theme: Theme) -> 
     # Made as a picture is shown, they would take longer than a frame.
     details = PictureDetails(theme)
     qtbot.addWidget(details)
-    for _ in details.make_rows():
-        assert not details.rows
+    details.make_rows()
+    qtbot.waitUntil(lambda: len(details.findChildren(FactRow)) == 12)
+    assert not details.rows
     before = details.findChildren(FactRow)
     details.show_facts([Fact("Seed", "7"), Fact("Steps", "20")])
     assert details.findChildren(FactRow) == before
     assert [row.value.toPlainText() for row in details.rows] == ["7", "20"]
     assert [row.isHidden() for row in before] == [False, False] + [True] * (len(before) - 2)
+
+
+def test_many_rows_are_made_in_slices_and_the_facts_before_stay_meanwhile(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    details = PictureDetails(theme)
+    qtbot.addWidget(details)
+    details.show_facts([Fact("Seed", "7")])
+    facts = [Fact(f"Fact {number}", f"{number}") for number in range(20)]
+    details.show_facts(facts)
+    assert [row.value.toPlainText() for row in details.rows] == ["7"]
+    assert len(details.findChildren(FactRow)) == 1
+    # Of two pictures it is the later one that is shown at the end.
+    later = [Fact("Steps", "30"), *facts]
+    details.show_facts(later)
+    qtbot.waitUntil(lambda: len(details.rows) > 1)
+    assert [row.value.toPlainText() for row in details.rows] == [fact.text for fact in later]
+    assert not any(row.isHidden() for row in details.rows)
+
+
+def test_few_facts_are_shown_at_once_while_rows_are_made(qtbot: QtBot, theme: Theme) -> None:
+    details = PictureDetails(theme)
+    qtbot.addWidget(details)
+    details.show_facts([Fact(f"Fact {number}", f"{number}") for number in range(20)])
+    few = [Fact("Seed", "7"), Fact("Steps", "20")]
+    details.show_facts(few)
+    assert [row.value.toPlainText() for row in details.rows] == ["7", "20"]
+    qtbot.waitUntil(lambda: len(details.findChildren(FactRow)) == 12)
+    assert [row.value.toPlainText() for row in details.rows] == ["7", "20"]
+    details.show_facts(())
+    assert details.rows == []

@@ -29,7 +29,6 @@ from ui.gallery.viewer import Viewer
 from ui.keys import bind_key
 from ui.picture_facts import Fact, PictureTexts, read_texts
 from ui.shared_keys import while_seen
-from ui.slices import Slices
 from ui.theme.theme import Theme
 from ui.upscale_button import UpscaleButton
 from ui.widgets.labels import rule
@@ -83,7 +82,7 @@ class GalleryPage(QWidget):
         self._lay_out()
         self._connect()
         self._show_habits()
-        Slices(self.details.make_rows(), self)
+        self.details.make_rows()
 
     @cached_property
     def viewer(self) -> Viewer:

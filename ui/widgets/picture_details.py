@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from ui.copying import copy_text
 from ui.picture_facts import Fact, PictureTexts
+from ui.slices import Slices
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -25,6 +26,8 @@ from ui.widgets.scroll_area import scroll_area
 # The facts that most pictures have, and what a row has before it has one.
 _USUAL_ROWS = 12
 _NO_FACT = Fact("", "")
+# More rows are not made in one turn of the event loop: one takes two milliseconds.
+_AT_ONCE = 3
 
 
 class PictureDetails(QWidget):
@@ -37,6 +40,7 @@ class PictureDetails(QWidget):
         self.rows: list[FactRow] = []
         # Further ones are hidden until a picture has more facts: to make them takes long.
         self._made: list[FactRow] = []
+        self._making: Slices | None = None
         self.setProperty("role", "panel")
         self.heading = plain_label(self.tr("How it was made"), "heading")
         self.copy_all = QPushButton(self.tr("Copy all"))
@@ -62,12 +66,37 @@ class PictureDetails(QWidget):
         self.show_facts(())
 
     def show_facts(self, facts: Sequence[Fact], settings: str = "") -> None:
-        """Show other facts; `settings` is what is copied of them, and can be pasted."""
+        """Show other facts; `settings` is what is copied of them, and can be pasted.
+
+        Where many rows are missing, the facts before stay until these are made.
+        """
         before, self._texts = self._texts.facts, PictureTexts(tuple(facts), settings)
         self.copy_all.setText(self.tr("Copy settings") if settings else self.tr("Copy all"))
         if facts and self._texts.facts == before:
             return
         self.copy_all.setVisible(bool(facts))
+        if len(facts) > len(self._made) + _AT_ONCE:
+            self.make_rows()
+        else:
+            self._show()
+
+    def make_rows(self) -> None:
+        """Make the rows of a usual picture, and those that are wanted, in slices."""
+        if self._making is not None:
+            self._making.stop()
+        self._making = Slices(self._made_rows(), self)
+
+    def _made_rows(self) -> Iterator[None]:
+        facts = self._texts.facts
+        while len(self._made) < max(_USUAL_ROWS, len(facts)):
+            number = len(self._made)
+            self._make(facts[number] if number < len(facts) else _NO_FACT)
+            self._made[-1].hide()
+            yield
+        self._show()
+
+    def _show(self) -> None:
+        facts = self._texts.facts
         for row, fact in zip(self._made, facts, strict=False):
             row.show_fact(fact)
         for fact in facts[len(self._made) :]:
@@ -76,13 +105,6 @@ class PictureDetails(QWidget):
         for number, row in enumerate(self._made):
             row.setVisible(number < len(facts))
         self._area.verticalScrollBar().setValue(0)
-
-    def make_rows(self) -> Iterator[None]:
-        """Make the rows of a usual picture before they are wanted, one for each value."""
-        while len(self._made) < _USUAL_ROWS:
-            self._make(_NO_FACT)
-            self._made[-1].hide()
-            yield
 
     def _make(self, fact: Fact) -> None:
         self._made.append(FactRow(self._theme, fact))
@@ -105,6 +127,7 @@ class FactRow(QWidget):
 
     def __init__(self, theme: Theme, fact: Fact) -> None:
         super().__init__()
+        self._fact = _NO_FACT
         self.value = _Value()
         self._label = plain_label("", "caption")
         self.copy = IconButton(theme, "copy", "")
@@ -112,6 +135,7 @@ class FactRow(QWidget):
         self.more = QPushButton()
         self.more.setProperty("role", "link")
         self.more.clicked.connect(self._show_all)
+        self.more.hide()
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(self._label)
@@ -127,7 +151,9 @@ class FactRow(QWidget):
         self.show_fact(fact)
 
     def show_fact(self, fact: Fact) -> None:
-        """Show another fact."""
+        """Show another fact; one that the row was made with is there already."""
+        if fact is self._fact:
+            return
         self._fact = fact
         self._label.setText(fact.label)
         is_long = len(fact.text) > _MOST_SHOWN
