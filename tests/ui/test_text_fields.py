@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QToolButton
 
 from app.library.model_notes import MOST_CHARACTERS as MOST_IN_NOTE
 from tests.ended import delete_after_test
 from tests.ui.conftest import Desk
 from ui.actions import ActionName
-from ui.widgets.line_field import MOST_CHARACTERS
+from ui.theme.colours import DARK, LIGHT
+from ui.theme.theme import Theme
+from ui.widgets.line_field import MOST_CHARACTERS, LineField
 from ui.widgets.text_field import LONGEST_LINE, TextField
 
 PLACES = (ActionName.GALLERY, ActionName.MODELS, ActionName.SETTINGS, ActionName.CREATE)
@@ -83,3 +85,23 @@ def test_a_list_with_an_endless_line_is_not_wrapped(desk: Desk) -> None:
     store.write("sky", "blue")
     desk.wait(lambda: dialog.text.toPlainText() == "blue")
     assert dialog.text.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
+
+
+def test_the_button_that_empties_a_line_has_the_colours_of_the_theme(theme: Theme) -> None:
+    field = LineField()
+    delete_after_test(field)
+    field.setClearButtonEnabled(True)
+    (button,) = field.findChildren(QToolButton)
+    theme.dress(field)
+    field.show()
+    for colours in (LIGHT, DARK):
+        theme.use_colours(colours)
+        theme.finish()
+        drawn = button.icon().pixmap(32, 32).toImage()
+        shades = {
+            QColor(drawn.pixelColor(x, y)).name()
+            for x in range(drawn.width())
+            for y in range(drawn.height())
+            if drawn.pixelColor(x, y).alpha() == 255
+        }
+        assert shades == {colours.muted}

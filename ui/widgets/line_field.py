@@ -1,6 +1,11 @@
 """A line of text that stays quick, whatever is pasted into it."""
 
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
+
+from ui.theme.colours import ROLES
+from ui.theme.icons import draw_icon
 
 # As a path may be; a paste of the 32,767 characters that Qt takes would stop the window.
 MOST_CHARACTERS = 4096
@@ -8,6 +13,9 @@ MOST_CHARACTERS = 4096
 MOST_SEARCHED = 500
 # Of a number with its unit.
 MOST_IN_NUMBER = 64
+# Qt's name of what its button does that empties a line.
+_CLEAR = "_q_qlineeditclearaction"
+_RECOLOURS = (QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
 
 
 class LineField(QLineEdit):
@@ -23,3 +31,18 @@ class LineField(QLineEdit):
         super().setClearButtonEnabled(enable)
         for button in self.findChildren(QToolButton):
             button.setAccessibleName(self.tr("Clear"))
+        self._draw_clear()
+
+    def changeEvent(self, arg__1: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the button anew in other colours."""
+        super().changeEvent(arg__1)
+        if arg__1.type() in _RECOLOURS:
+            self._draw_clear()
+
+    def _draw_clear(self) -> None:
+        """Give the button the theme's icon: Qt's own is a picture of 16 pixels in grey."""
+        clear = self.findChild(QAction, _CLEAR) if self.isClearButtonEnabled() else None
+        if isinstance(clear, QAction):
+            palette = QGuiApplication.palette()
+            muted, disabled = (palette.color(ROLES[name]).name() for name in ("muted", "disabled"))
+            clear.setIcon(draw_icon("close", muted, disabled))
