@@ -1,7 +1,7 @@
 """Checks of paths of unknown origin, typed by a user or named in a stranger's picture.
 
 No function raises: a path may be longer than the system allows, hold a null character, lead through
-a folder without access, or be a circle of links. Standard library only.
+a folder without access, or be a circle of links.
 """
 
 import errno
@@ -9,13 +9,15 @@ import os
 import stat
 from pathlib import Path
 
-_TOO_LONG = "its name is longer than this system takes"
+from engine.api.sentences import Sentence, as_it_is, sentence
+
+_TOO_LONG = sentence("its name is longer than this system takes")
 _KINDS = {
-    stat.S_IFDIR: "it is a folder",
-    stat.S_IFCHR: "it is a device",
-    stat.S_IFBLK: "it is a device",
-    stat.S_IFIFO: "it is a pipe",
-    stat.S_IFSOCK: "it is a socket",
+    stat.S_IFDIR: sentence("it is a folder"),
+    stat.S_IFCHR: sentence("it is a device"),
+    stat.S_IFBLK: sentence("it is a device"),
+    stat.S_IFIFO: sentence("it is a pipe"),
+    stat.S_IFSOCK: sentence("it is a socket"),
 }
 
 
@@ -50,17 +52,17 @@ def is_same_place(path: Path, other: Path) -> bool:
         return False
 
 
-def why_no_file(path: str | Path) -> str:
-    """Say why no file can be read at a path, as the end of a sentence; empty if one can."""
+def why_no_file(path: str | Path) -> Sentence | None:
+    """Return why no file can be read at a path, as the end of a sentence; None if one can."""
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116 (pathlib's does the same)
     except (FileNotFoundError, NotADirectoryError):
-        return "there is no such file"
+        return sentence("there is no such file")
     except OSError as error:
-        return _TOO_LONG if error.errno == errno.ENAMETOOLONG else str(error.strerror)
+        return _TOO_LONG if error.errno == errno.ENAMETOOLONG else as_it_is(str(error.strerror))
     except ValueError:
-        return "its name has a character that no file's has"
-    return _KINDS.get(kind, "")
+        return sentence("its name has a character that no file's has")
+    return _KINDS.get(kind)
 
 
 def is_too_long(path: str | Path) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.api import ErrorCode
-from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
 from engine.file_paths import why_no_file
 from engine.metadata.jpeg import jpeg_texts
@@ -32,7 +32,7 @@ def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
     """
     try:
         if problem := why_no_file(path):
-            raise _unreadable(path, as_it_is(problem))
+            raise _unreadable(path, problem)
         with open_regular(path) as file:
             return tuple(_bounded(_texts(path, file)))
     # A path with a null character raises ValueError.
@@ -41,7 +41,10 @@ def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
 
 
 def _texts(path: Path, file: BinaryIO) -> Iterator[TextChunk]:
-    read = _READERS.get(kind_of_head(file.read(HEAD_BYTES)))
+    head = file.read(HEAD_BYTES)
+    if not head:
+        raise _unreadable(path, sentence("it is empty"))
+    read = _READERS.get(kind_of_head(head))
     if read is None:
         raise _unreadable(path, sentence("it is no PNG, JPEG or WebP file"))
     return read(file)

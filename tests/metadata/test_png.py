@@ -160,11 +160,16 @@ def test_random_bytes_give_an_engine_error_or_no_text(
         assert caught.value.code is ErrorCode.INPUT_IMAGE_UNREADABLE
 
 
-@pytest.mark.parametrize("content", [b"", b"GIF89a", b"RIFF\4\0\0\0WAVE", SIGNATURE[:7]])
+@pytest.mark.parametrize("content", [b"GIF89a", b"RIFF\4\0\0\0WAVE", SIGNATURE[:7]])
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(EngineError, match="no PNG, JPEG or WebP") as caught:
         read(tmp_path, content)
     assert caught.value.code is ErrorCode.INPUT_IMAGE_UNREADABLE
+
+
+def test_an_empty_file_is_told_as_one(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="it is empty"):
+        read(tmp_path, b"")
 
 
 def test_a_path_without_a_file_is_refused(tmp_path: Path) -> None:

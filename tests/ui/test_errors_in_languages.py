@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 import shiboken6
@@ -15,6 +16,7 @@ from app.notices.wording import CONTEXT, worded
 from app.settings.values import Language
 from engine.api.sentences import Sentence, filled, sentence
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.file_paths import why_no_file
 from tests.app.test_remedies import EACH
 from tests.tools.catalogues import LANGUAGES, collected, read_catalogue
 from tests.ui.conftest import Desk
@@ -106,3 +108,12 @@ def test_every_sentence_is_said(language: str) -> None:
         is_english = worded(Sentence(template)) == filled(Sentence(template))
         is_the_same = language == "de" and template in CATALOGUE[CONTEXT, template]
         assert is_english == (language == "en" or is_the_same), template
+
+
+def test_a_path_without_a_file_is_told_in_the_language(language: str, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing", tmp_path / ("x" * 300), Path("null\0")):
+        problem = why_no_file(path)
+        assert problem is not None
+        told = worded(problem)
+        assert in_language(language, told)
+        assert (told == str(problem)) is (language == "en")

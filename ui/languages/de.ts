@@ -9200,12 +9200,24 @@
    <translation>sie enthält {name} unter zwei Namen</translation>
   </message>
   <message>
+   <source>it is a device</source>
+   <translation>es ist ein Gerät</translation>
+  </message>
+  <message>
    <source>it is a display without a graphics processor</source>
    <translation>es ist eine Anzeige ohne Grafikprozessor</translation>
   </message>
   <message>
    <source>it is a folder</source>
    <translation>es ist ein Ordner</translation>
+  </message>
+  <message>
+   <source>it is a pipe</source>
+   <translation>es ist eine Pipe</translation>
+  </message>
+  <message>
+   <source>it is a socket</source>
+   <translation>es ist ein Socket</translation>
   </message>
   <message>
    <source>it is damaged</source>
@@ -9450,6 +9462,14 @@
   <message>
    <source>its middle has {layers} residual blocks</source>
    <translation>die Mitte hat {layers} Residualblöcke</translation>
+  </message>
+  <message>
+   <source>its name has a character that no file's has</source>
+   <translation>der Name enthält ein Zeichen, das in keinem Dateinamen stehen darf</translation>
+  </message>
+  <message>
+   <source>its name is longer than this system takes</source>
+   <translation>der Name ist länger, als dieses System erlaubt</translation>
   </message>
   <message>
    <source>its name says {value}</source>
@@ -10282,6 +10302,10 @@
   <message>
    <source>there is no set of elements called {name!r}</source>
    <translation>es gibt keinen Elementsatz namens {name!r}</translation>
+  </message>
+  <message>
+   <source>there is no such file</source>
+   <translation>es gibt keine solche Datei</translation>
   </message>
   <message>
    <source>there is no such folder</source>
