@@ -3,6 +3,8 @@
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+_Line = list[tuple[QLayoutItem, QSize]]
+
 
 class FlowLayout(QLayout):
     """Widgets side by side; one that has no room in its line begins the next."""
@@ -68,18 +70,36 @@ class FlowLayout(QLayout):
 
     def _arrange(self, room: QRect, *, place: bool) -> int:
         """Return the height that the lines take; with `place`, also move the items."""
-        parent = self.parentWidget()
-        is_mirrored = isinstance(parent, QWidget) and parent.isRightToLeft()
-        x, y, line = 0, 0, 0
+        y = 0
+        for line in self._lines(room.width()):
+            height = max(size.height() for _, size in line)
+            if place:
+                self._place(line, QRect(room.left(), room.top() + y, room.width(), height))
+            y += height + self.spacing()
+        return max(0, y - self.spacing())
+
+    def _lines(self, width: int) -> list[_Line]:
+        """Return the items that are shown, with their sizes, as a width puts them into lines."""
+        lines: list[_Line] = []
+        taken = 0
         for item in self._items:
             if item.isEmpty():
                 continue
-            size = item.sizeHint().boundedTo(QSize(room.width(), item.sizeHint().height()))
-            if x > 0 and x + size.width() > room.width():
-                x, y, line = 0, y + line + self.spacing(), 0
-            if place:
-                left = room.right() + 1 - x - size.width() if is_mirrored else room.left() + x
-                item.setGeometry(QRect(QPoint(left, room.top() + y), size))
+            size = item.sizeHint().boundedTo(QSize(width, item.sizeHint().height()))
+            if not lines or taken + size.width() > width:
+                lines.append([])
+                taken = 0
+            lines[-1].append((item, size))
+            taken += size.width() + self.spacing()
+        return lines
+
+    def _place(self, line: _Line, room: QRect) -> None:
+        """Put a line's items side by side, lower ones in its middle."""
+        parent = self.parentWidget()
+        is_mirrored = isinstance(parent, QWidget) and parent.isRightToLeft()
+        x = 0
+        for item, size in line:
+            left = room.right() + 1 - x - size.width() if is_mirrored else room.left() + x
+            top = room.top() + (room.height() - size.height()) // 2
+            item.setGeometry(QRect(QPoint(left, top), size))
             x += size.width() + self.spacing()
-            line = max(line, size.height())
-        return y + line
