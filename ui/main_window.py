@@ -20,6 +20,7 @@ from app.session import Session
 from ui.actions import REUSING, STEERING, ActionName, Actions
 from ui.composing import take_composed_word
 from ui.create.page import CreatePage
+from ui.create.queue_place import QueuePlace
 from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
 from ui.drops import Drops
@@ -127,6 +128,7 @@ class MainWindow(QMainWindow):
         on(ActionName.CANCEL_ALL, session.jobs.cancel_all)
         on(ActionName.QUEUE, lambda: self._show_queue(shown=self.queue.isHidden()))
         self.canvas.empty.model_wanted.connect(self._get_model)
+        QueuePlace(self.queue, self.places, self.create_page)
         self.queue.closed.connect(lambda: self._show_queue(shown=False))
         on(ActionName.UNDO_LATEST, session.remedies.undo_latest)
         on(ActionName.OPEN, self._open)

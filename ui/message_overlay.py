@@ -129,8 +129,8 @@ class MessageOverlay(QWidget):
         shown = self._places.room_for_messages
         self._follow(shown)
         room = self._place_of(shown)
-        if not self._beside.isHidden():
-            beside = self._beside.geometry()
+        beside = self._beside.geometry()
+        if not self._beside.isHidden() and beside.intersects(room):
             if self.isRightToLeft():
                 room.setLeft(max(room.left(), beside.right()))
             else:

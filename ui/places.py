@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.key_tips import show_key
-from ui.theme.metrics import RAIL_BUTTON, RAIL_ICON, XS
+from ui.theme.metrics import RAIL_BUTTON, RAIL_BUTTON_LEAST, RAIL_ICON, WIDE, XS
 from ui.theme.theme import Theme
 from ui.widgets.labels import rule
 from ui.widgets.stack import Stack
@@ -31,6 +32,9 @@ class Place(StrEnum):
     GALLERY = "gallery"
     MODELS = "models"
     SETTINGS = "settings"
+
+
+_SOFT_HYPHEN = "\u00ad"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,7 @@ class Rail(QWidget):
         if Place.SETTINGS not in self.buttons:
             column.addStretch(1)
         theme.changed.connect(self._draw)
+        self.show_names(shown=True)
         self._draw()
 
     def show_place(self, place: Place) -> None:
@@ -162,19 +167,27 @@ class Rail(QWidget):
         self.buttons[place].setChecked(True)
         self._draw()
 
+    def show_names(self, *, shown: bool) -> None:
+        """Show the names under the icons; without them the rail is narrower."""
+        styles = Qt.ToolButtonStyle
+        style = styles.ToolButtonTextUnderIcon if shown else styles.ToolButtonIconOnly
+        # A large font or a long name makes the rail wider: no name is cut off.
+        least = RAIL_BUTTON if shown else RAIL_BUTTON_LEAST
+        for button in self.buttons.values():
+            button.setToolButtonStyle(style)
+            button.setMinimumSize(least, least)
+
     def _button(self, actions: Actions, place: Place) -> QToolButton:
         words = _BUTTONS[place]
         button = QToolButton()
         button.setProperty("role", "place")
         button.setCheckable(True)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setIconSize(QSize(RAIL_ICON, RAIL_ICON))
         name = QCoreApplication.translate("Places", str(words.text))
-        button.setText(name)
-        button.setAccessibleName(name)
+        # A long name has a second line from where its translator put a soft hyphen.
+        button.setText(name.replace(_SOFT_HYPHEN, "-\n"))
+        button.setAccessibleName(name.replace(_SOFT_HYPHEN, ""))
         show_key(button, words.action, actions[words.action].text())
-        # A large font or a long name makes the rail wider: no name is cut off.
-        button.setMinimumSize(RAIL_BUTTON, RAIL_BUTTON)
         button.clicked.connect(actions[words.action].trigger)
         return button
 
@@ -256,6 +269,11 @@ class Places(QWidget):
     def room_for_messages(self) -> QWidget:
         """The part of the open page that messages may lie over."""
         return self.page.room_for_messages if isinstance(self.page, LendingRoom) else self.page
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Leave out the names of the places where the window is narrow."""
+        super().resizeEvent(event)
+        self.rail.show_names(shown=event.size().width() >= WIDE)
 
     def open(self, place: Place) -> None:
         """Show a place's page; the next start opens it again."""

@@ -1,19 +1,26 @@
 """The picture keeps its part of the window, whatever stands around it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, Qt
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QLocale, QPoint, QRect, Qt, QTranslator
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 
+from app.settings.values import Language
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.test_info_panel import picture
 from ui.actions import ActionName
+from ui.languages.use import use_language
+from ui.places import Place
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 NARROW, WIDE = (1440, 900), (1920, 1080)
 # Windows, and the picture's least part with nothing opened beside the form.
 SIZES = (
+    ((960, 640), 0.45),
     ((1280, 720), 0.45),
     ((1366, 768), 0.5),
     (NARROW, 0.55),
@@ -22,10 +29,38 @@ SIZES = (
 )
 
 
+RIGHT_TO_LEFT = Qt.LayoutDirection.RightToLeft
+
+
+@pytest.fixture
+def language(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The window's words: English, German, or English from right to left."""
+    locale, direction = QLocale(), qapp.layoutDirection()
+    if request.param == "german":
+        use_language(qapp, Language.GERMAN, {})
+    elif request.param == "mirrored":
+        qapp.setLayoutDirection(RIGHT_TO_LEFT)
+    yield request.param
+    for translator in qapp.findChildren(QTranslator):
+        qapp.removeTranslator(translator)
+        shiboken6.delete(translator)
+    QLocale.setDefault(locale)
+    qapp.setLayoutDirection(direction)
+
+
+def place_of(desk: Desk, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(desk.window, QPoint(0, 0)), widget.size())
+
+
 def share(desk: Desk) -> float:
-    """The part of the window that pictures take, without the pane that tells of them."""
-    room, window = desk.window.canvas.pictures, desk.window
-    return room.width() * room.height() / (window.width() * window.height())
+    """The part of the window in which pictures are seen: beside details, not below the queue."""
+    window, queue = desk.window, desk.window.queue
+    room = place_of(desk, window.canvas.pictures)
+    seen = room.width() * room.height()
+    if queue.isVisible():
+        covered = room & place_of(desk, queue)
+        seen -= covered.width() * covered.height()
+    return seen / (window.width() * window.height())
 
 
 def resize(desk: Desk, size: tuple[int, int]) -> None:
@@ -45,33 +80,131 @@ def press(desk: Desk, action: ActionName) -> None:
     settle()
 
 
-@pytest.mark.parametrize(("size", "least"), SIZES)
+@pytest.mark.parametrize("language", ["english", "german", "mirrored"], indirect=True)
 def test_the_picture_has_its_part_in_each_state(
-    desk: Desk, tmp_path: Path, size: tuple[int, int], least: float
+    language: str, make_desk: MakeDesk, tmp_path: Path
 ) -> None:
+    desk = make_desk()
     window = desk.window
+    assert window.isRightToLeft() is (language == "mirrored")
     desk.session.view.choose(picture(tmp_path / "a.png", "a red house"))
     desk.wait(lambda: window.info.title.text() == "a red house")
+    for size, least in SIZES:
+        resize(desk, size)
+        found = shares(desk)
+        assert found.pop("form") >= least, size
+        assert min(found.values()) >= 0.45, (size, found)
+
+
+def shares(desk: Desk) -> dict[str, float]:
+    """The picture's part in each state of a window that has the form alone, which it has again."""
+    sides = desk.window.create_page.sides
+    assert desk.window.strip.isVisible()
+    found = {"form": share(desk)}
+    press(desk, ActionName.DETAILS)
+    assert desk.window.canvas.details.isVisible()
+    found["details"] = share(desk)
+    press(desk, ActionName.QUEUE)
+    assert desk.window.queue.isVisible()
+    found["queue and details"] = share(desk)
+    press(desk, ActionName.DETAILS)
+    found["queue"] = share(desk)
+    press(desk, ActionName.FOLD_SIDE)
+    found["queue beside a folded side"] = share(desk)
+    press(desk, ActionName.FOLD_SIDE)
+    width = sides.side.width()
+    drag_side(desk, desk.window.width())
+    assert sides.side.width() > width or desk.window.width() < 1100
+    found["queue and a wide side"] = share(desk)
+    press(desk, ActionName.QUEUE)
+    found["wide side"] = share(desk)
+    press(desk, ActionName.DETAILS)
+    found["details and a wide side"] = share(desk)
+    press(desk, ActionName.DETAILS)
+    drag_side(desk, width)
+    return found
+
+
+def drag_side(desk: Desk, width: int) -> None:
+    desk.window.create_page.sides.moveSplitter(width, 1)
+    settle()
+
+
+def test_the_queue_lies_below_the_form_where_the_picture_needs_the_room(desk: Desk) -> None:
+    window = desk.window
+    side = window.create_page.sides.side
+    resize(desk, NARROW)
+    form = window.form.height()
+    press(desk, ActionName.QUEUE)
+    assert place_of(desk, side).contains(place_of(desk, window.queue))
+    assert not place_of(desk, window.form).intersects(place_of(desk, window.queue))
+    assert window.form.height() >= form // 2
+    resize(desk, WIDE)
+    assert window.form.height() > form
+    assert place_of(desk, window.queue).right() == window.rect().right()
+    # Pictures lie beside it, whole.
+    assert not place_of(desk, window.queue).intersects(place_of(desk, window.canvas.empty))
+    # Over the picture alone: its buttons stay in reach.
+    assert not place_of(desk, window.queue).intersects(place_of(desk, window.info))
+    resize(desk, NARROW)
+    press(desk, ActionName.QUEUE)
+    assert window.form.height() == form
+
+
+def test_the_queue_lies_over_the_trailing_side_of_other_places(desk: Desk) -> None:
+    window = desk.window
+    resize(desk, NARROW)
+    press(desk, ActionName.QUEUE)
+    for place in (Place.MODELS, Place.CREATE, Place.MODELS):
+        window.places.open(place)
+        settle()
+        at_end = place_of(desk, window.queue).right() == window.rect().right()
+        assert at_end is (place is Place.MODELS)
+
+
+def test_a_low_side_leaves_the_form_its_room(desk: Desk) -> None:
+    window = desk.window
+    resize(desk, (800, 440))
+    form = window.form.height()
+    press(desk, ActionName.QUEUE)
+    assert window.form.height() == form
+    assert not place_of(desk, window.form).intersects(place_of(desk, window.queue))
+
+
+def test_esc_closes_an_empty_queue(desk: Desk) -> None:
+    press(desk, ActionName.QUEUE)
+    focused = desk.window.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, Qt.Key.Key_Escape)
+    assert not desk.window.queue.isVisible()
+    assert desk.window.dock.queue.hasFocus()
+
+
+def test_the_names_of_places_are_left_out_of_a_narrow_window(desk: Desk) -> None:
+    rail = desk.window.places.rail
+    resize(desk, NARROW)
+    width = rail.width()
+    resize(desk, (960, 640))
+    assert rail.width() < width
+    resize(desk, NARROW)
+    assert rail.width() == width
+
+
+@pytest.mark.parametrize("language", ["german"], indirect=True)
+def test_a_long_name_of_a_place_has_two_lines(language: str, make_desk: MakeDesk) -> None:
+    button = make_desk().window.places.rail.buttons[Place.SETTINGS]
+    assert (button.text(), button.accessibleName()) == ("Einstel-\nlungen", "Einstellungen")
+
+
+@pytest.mark.parametrize("size", [(800, 440), (960, 640), NARROW, WIDE])
+def test_a_seed_is_seen_whole(desk: Desk, size: tuple[int, int]) -> None:
+    window, field = desk.window, desk.window.dock.seed.number
     resize(desk, size)
-    assert window.strip.isVisible()
-    plain = share(desk)
-    assert plain >= least
-    press(desk, ActionName.DETAILS)
-    assert window.canvas.details.isVisible()
-    assert share(desk) >= 0.45
-    # The drawer lies over the page.
-    press(desk, ActionName.QUEUE)
-    assert window.queue.isVisible()
-    assert share(desk) >= 0.45
-    press(desk, ActionName.QUEUE)
-    window.create_page.sides.moveSplitter(size[0], 1)
+    desk.session.generation.seed = 4_294_967_295
     settle()
-    assert share(desk) >= 0.45
-    press(desk, ActionName.DETAILS)
-    window.create_page.sides.moveSplitter(size[0], 1)
-    settle()
-    assert window.form.width() > window.form.needed_width()
-    assert share(desk) >= 0.45
+    digits = field.fontMetrics().horizontalAdvance(field.text())
+    assert digits <= field.width() - 54
+    assert window.dock.rect().contains(window.dock.device.geometry())
 
 
 def test_details_take_the_forms_place_in_a_narrow_window_and_leave_the_picture_as_it_is(

@@ -8,9 +8,8 @@ from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.create.side_splitter import SideSplitter
 from ui.panels.canvas_panel import CanvasPanel
+from ui.theme.metrics import LEAST_SHARE
 
-# The picture's least part of the window beside the form, its details, or both.
-_LEAST_SHARE = 0.45
 _WIDTH = 300
 # The pane's largest part of the canvas, for windows that are too narrow for anything.
 _MOST = 0.4
@@ -52,7 +51,7 @@ class DetailsPlace(QObject):
     def _room(self) -> int:
         """The width for the form where the details stand beside the picture, in pixels."""
         window = self._sides.window()
-        picture = _LEAST_SHARE * window.width() * window.height() / max(1, self._canvas.height())
+        picture = LEAST_SHARE * window.width() * window.height() / max(1, self._canvas.height())
         return self._sides.width() - self._sides.handle(1).width() - _WIDTH - ceil(picture)
 
     @property

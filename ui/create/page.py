@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.form.changes import Reuse
@@ -17,7 +17,7 @@ from ui.panels.form_panel import FormPanel
 from ui.panels.info_panel import InfoPanel
 from ui.panels.strip_panel import StripPanel
 from ui.picture_actions import copy_path, copy_picture, reveal
-from ui.theme.metrics import LORA_PICTURE, THUMBNAIL, XS, S
+from ui.theme.metrics import HIGH, LORA_PICTURE, THUMBNAIL, WIDE, XS, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.labels import rule
@@ -76,10 +76,16 @@ class CreatePage(QWidget):
         column.addWidget(self.canvas, 1)
         column.addWidget(self.info)
         column.addWidget(rule(Qt.Orientation.Horizontal))
-        strip = QHBoxLayout()
-        strip.setContentsMargins(S, XS, 0, 0)
-        strip.addWidget(self.strip)
-        column.addLayout(strip)
+        self._strip_row = QHBoxLayout()
+        self._strip_row.addWidget(self.strip)
+        column.addLayout(self._strip_row)
+        self._show_small(small=False)
+
+    def _show_small(self, *, small: bool) -> None:
+        """Leave the picture more of the height in a small window."""
+        self._strip_row.setContentsMargins(S, 0 if small else XS, 0, 0)
+        self.strip.show_small(small=small)
+        self.info.show_low(low=small)
 
     def _connect(self, actions: Actions) -> None:
         session = self._session
@@ -125,6 +131,12 @@ class CreatePage(QWidget):
         """Set the thumbnails' resolution to that of the window's screen."""
         super().showEvent(event)
         self._use_ratio()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """Show less around the picture in a small window."""
+        super().resizeEvent(event)
+        window = self.window()
+        self._show_small(small=window.width() < WIDE or window.height() < HIGH)
 
     def event(self, event: QEvent) -> bool:
         """Redraw pictures at the resolution of a new screen."""

@@ -39,11 +39,16 @@ class SideSplitter(QSplitter):
         self.side.setProperty("role", "panel")
         self._column = QVBoxLayout(self.side)
         self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
         self._width = memory.layout.side_width or SIDE_PANEL_WIDTH
         # The most that the side may take, in pixels, for something that stands beside the picture.
         self._limit: int | None = None
         # What stands in the place of the form.
         self._instead: QWidget | None = None
+        # The room at the bottom of the side for what lies over it.
+        self._lent = QWidget()
+        self._column.addWidget(self._lent)
+        self._lent.hide()
         self.setHandleWidth(SIDE_HANDLE)
         self.setChildrenCollapsible(False)
         self.addWidget(self.side)
@@ -60,7 +65,7 @@ class SideSplitter(QSplitter):
         pixels, as the look of the window is.
         """
         self._form, self._entry, self._least = form, entry, least
-        self._column.addWidget(form)
+        self._column.insertWidget(0, form)
         self.addWidget(canvas)
         self._show()
         self.splitterMoved.connect(self._on_moved)
@@ -93,11 +98,16 @@ class SideSplitter(QSplitter):
         had_focus = self._has_focus
         self._instead = widget
         if widget is not None:
-            self._column.addWidget(widget)
+            self._column.insertWidget(0, widget)
         self._show()
         if had_focus and not self.is_folded:
             # The form's field that was left has the focus again.
             (entry or self._form.focusWidget() or self._entry).setFocus()
+
+    def lend(self, height: int) -> None:
+        """Leave the bottom of the side free, by a height in pixels."""
+        self._lent.setFixedHeight(height)
+        self._lent.setVisible(height > 0)
 
     def limit(self, width: int | None) -> None:
         """Give the side no more than a width in pixels; None for as much as is usual."""

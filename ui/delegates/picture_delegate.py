@@ -5,11 +5,11 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.item_models.output_picture_item_model import BROKEN_ROLE
-from ui.theme.metrics import ICON, RADIUS, THUMBNAIL, XS
+from ui.theme.metrics import ICON, RADIUS, THUMBNAIL, THUMBNAIL_LEAST, XS
 from ui.theme.theme import Theme
 from ui.widgets.placing import covering
 
-CELL = THUMBNAIL + 2 * XS
+CELL, CELL_LEAST = THUMBNAIL + 2 * XS, THUMBNAIL_LEAST + 2 * XS
 
 
 class PictureDelegate(QStyledItemDelegate):
@@ -18,12 +18,14 @@ class PictureDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        # The width and the height of all cells.
+        self.cell = CELL
 
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
         """Return the size that all cells have."""
-        return QSize(CELL, CELL)
+        return QSize(self.cell, self.cell)
 
     def paint(
         self,

@@ -14,16 +14,15 @@ from ui.dock.queue_button import QueueButton
 from ui.dock.status_panel import StatusPanel
 from ui.key_tips import show_key
 from ui.queue_changes import on_queue_changes
-from ui.theme.metrics import DOCK_HEIGHT, M, S
+from ui.theme.metrics import DOCK_HEIGHT, WIDE, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.seed_field import SeedField
 from ui.widgets.stepper import Stepper
 
-# From these widths on, in pixels, the queue and the device have their names and more room around
-# them, Generate its key beside an estimate, and the fields have their labels.
-_WIDE, _KEYED, _WIDER = 1120, 1340, 1400
-_SEED_WIDTH, _SEED_LEAST = 212, 184
+# From these widths on, in pixels, Generate has its key beside an estimate, and the fields have
+# their labels. Where a window is not narrow, queue and device have their names and more room.
+_KEYED, _WIDER = 1340, 1400
 
 
 class Dock(QWidget):
@@ -51,9 +50,8 @@ class Dock(QWidget):
         super().resizeEvent(event)
         width = event.size().width()
         for button in (self.queue, self.device):
-            button.show_words(shown=width >= _WIDE)
-        self.seed.setFixedWidth(_SEED_WIDTH if width >= _WIDE else _SEED_LEAST)
-        self._row.setSpacing(M if width >= _WIDE else S)
+            button.show_words(shown=width >= WIDE)
+        self._row.setSpacing(M if width >= WIDE else S)
         self.generate.keep_room(for_key=width >= _KEYED)
         for label in (self.count.label, self.seed.label):
             label.setVisible(width >= _WIDER)

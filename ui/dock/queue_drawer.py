@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from ui.item_models.queue_item_model import QueueItemModel
 from ui.key_tips import show_key
 from ui.labels import duration
 from ui.queue_changes import on_queue_changes
-from ui.theme.metrics import QUEUE_WIDTH, XS, M, S
+from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.flow_layout import FlowLayout
@@ -42,7 +42,7 @@ class QueueDrawer(QFrame):
     ) -> None:
         """`covered` is the widget over which the drawer lies."""
         super().__init__(covered)
-        self._session, self._commands, self._covered = session, session.jobs_in_queue, covered
+        self._session, self._commands = session, session.jobs_in_queue
         self.setProperty("role", "drawer")
         self.setAccessibleName(self.tr("Queue"))
         self.jobs = QueueItemModel(session, pictures, self)
@@ -64,14 +64,7 @@ class QueueDrawer(QFrame):
         self.dismiss = IconButton(theme, "close", self.tr("Close the queue"))
         self._lay_out()
         self._connect()
-        covered.installEventFilter(self)
         self.hide()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
-        """Follow the size of the page that is covered."""
-        if event.type() is QEvent.Type.Resize:
-            self._put()
-        return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
         """Close the drawer with Esc."""
@@ -90,14 +83,14 @@ class QueueDrawer(QFrame):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Follow the queue from now on."""
         super().showEvent(event)
-        self._put()
         self.raise_()
         self.jobs.show(shown=True)
         self._refresh()
         self._show_summary()
         if not self.list.currentIndex().isValid() and self.jobs.rowCount():
             self.list.setCurrentIndex(self.jobs.index(0))
-        self.list.setFocus()
+        # Esc closes the drawer from either of them.
+        (self.list if self.jobs.rowCount() else self.dismiss).setFocus()
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 (Qt's name)
         """Follow the queue no longer."""
@@ -154,13 +147,6 @@ class QueueDrawer(QFrame):
         on_queue_changes(self._session.queue, self, self._refresh)
         # In another turn than the list's: it takes as long.
         on_queue_changes(self._session.queue, self, self._show_summary, _SUMMARY_MS)
-
-    def _put(self) -> None:
-        """Lie over the trailing side of the page."""
-        width = min(QUEUE_WIDTH, self._covered.width())
-        at_left = self.isRightToLeft()
-        left = 0 if at_left else self._covered.width() - width
-        self.setGeometry(left, 0, width, self._covered.height())
 
     def _refresh(self) -> None:
         if not self.isVisible():

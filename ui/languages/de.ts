@@ -3404,7 +3404,7 @@
   </message>
   <message>
    <source>Settings</source>
-   <translation>Einstellungen</translation>
+   <translation>Einstel­lungen</translation>
   </message>
  </context>
  <context>

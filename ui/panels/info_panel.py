@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSizePolicy,
+    QSpacerItem,
     QVBoxLayout,
     QWidget,
 )
@@ -21,7 +22,7 @@ from ui.job_labels import job_title
 from ui.key_tips import show_key
 from ui.labels import settings_summary, size_label
 from ui.pictures import ReadPicture
-from ui.theme.metrics import XS, M, S
+from ui.theme.metrics import CONTROL_HEIGHT, XS, M, S
 from ui.theme.theme import Theme
 from ui.upscale_button import UpscaleButton
 from ui.widgets.icon_button import IconButton
@@ -39,6 +40,10 @@ _BUTTONS = (
 _LEAST_WORDS = 160
 # The height of a window from which on two lines of this panel leave room for the picture.
 _HIGH = 520
+# The height of the line of buttons, which is more than their own where there is room.
+_LINE = 40
+# The room above and below it in a small window, in pixels.
+_LOW = 2
 _USE = ActionName.USE_SETTINGS
 _OF_A_PICTURE = (
     *REUSING,
@@ -118,7 +123,14 @@ class InfoPanel(QWidget):
         row.addLayout(split)
         for button in (self.start, self.upscale, *self.buttons, self.details):
             row.addWidget(button)
-        row.addStrut(40)
+        self._strut = QSpacerItem(0, _LINE)
+        row.addItem(self._strut)
+
+    def show_low(self, *, low: bool) -> None:
+        """Leave out the room above and below the buttons."""
+        self._strut.changeSize(0, CONTROL_HEIGHT if low else _LINE)
+        self._row.setContentsMargins(M, _LOW if low else XS, S, _LOW if low else XS)
+        self._row.invalidate()
 
     def _button(self, theme: Theme, name: ActionName, icon: str) -> IconButton:
         action = self._actions[name]

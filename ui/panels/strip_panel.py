@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QListView, QMenu, QWidget
 
 from app.session import Session
 from ui.actions import REUSING, STEERING, ActionName, Actions
-from ui.delegates.picture_delegate import CELL, PictureDelegate
+from ui.delegates.picture_delegate import CELL, CELL_LEAST, PictureDelegate
 from ui.item_models.output_picture_item_model import PATH_ROLE, OutputPictureItemModel
-from ui.theme.metrics import THUMBNAIL
+from ui.theme.metrics import XS
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 
@@ -31,7 +31,8 @@ class StripPanel(QListView):
         self._actions = actions
         self.pictures = OutputPictureItemModel(session.output_pictures, thumbnails, self)
         self.setModel(self.pictures)
-        self.setItemDelegate(PictureDelegate(theme, self))
+        self._delegate = PictureDelegate(theme, self)
+        self.setItemDelegate(self._delegate)
         self._set_up()
         self.addAction(actions[ActionName.TRASH])
         self.customContextMenuRequested.connect(self._show_menu)
@@ -54,14 +55,24 @@ class StripPanel(QListView):
         self.setLayoutMode(QListView.LayoutMode.Batched)
         self.setBatchSize(_BATCH)
         self.setUniformItemSizes(True)
-        self.setGridSize(QSize(CELL, CELL))
-        self.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.setHorizontalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setMouseTracking(True)
         self.setDragEnabled(True)
-        self.setFixedHeight(CELL + _SCROLL_BAR)
+        self.show_small(small=False)
+
+    def show_small(self, *, small: bool) -> None:
+        """Show small pictures without a scroll bar, which wheel and keys scroll all the same."""
+        policy = Qt.ScrollBarPolicy
+        cell = CELL_LEAST if small else CELL
+        self._delegate.cell = cell
+        self.setGridSize(QSize(cell, cell))
+        self.setIconSize(QSize(cell - 2 * XS, cell - 2 * XS))
+        self.setHorizontalScrollBarPolicy(
+            policy.ScrollBarAlwaysOff if small else policy.ScrollBarAsNeeded
+        )
+        self.setFixedHeight(cell if small else cell + _SCROLL_BAR)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the pictures, or an explanation if there are none."""

@@ -1,6 +1,6 @@
 """The seed: a new one for each picture (dice), or kept (lock); it can be copied."""
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtGui import QIcon, QValidator
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
@@ -11,6 +11,9 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import buddy_label
 from ui.widgets.line_field import MOST_IN_NUMBER, LineField
+
+# The digits of the seeds that are drawn, and what stands beside them in the field, in pixels.
+_DIGITS, _BESIDE = 10, 54
 
 
 class SeedField(QWidget):
@@ -38,7 +41,7 @@ class SeedField(QWidget):
         layout.setSpacing(XS)
         layout.addWidget(self.label)
         layout.addSpacing(XS)
-        layout.addWidget(self.number, 1)
+        layout.addWidget(self.number)
         for button in (self.dice, self.lock):
             layout.addWidget(button)
         self.number.textEdited.connect(self._on_typed)
@@ -46,6 +49,7 @@ class SeedField(QWidget):
         self.dice.clicked.connect(lambda: self._on_lock(locked=False))
         self.copy.triggered.connect(self._copy)
         theme.changed.connect(self._draw)
+        self._fit()
         self._draw()
 
     def show_seed(self, seed: int | None, *, locked: bool) -> None:
@@ -59,6 +63,16 @@ class SeedField(QWidget):
         # Without a seed there is nothing to keep.
         self.lock.setEnabled(seed is not None)
         self.copy.setVisible(seed is not None)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Show a whole seed in another font, too."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        digits = self.number.fontMetrics().horizontalAdvance("0" * _DIGITS)
+        self.number.setFixedWidth(digits + _BESIDE)
 
     def _name_copy(self) -> None:
         self.copy.setVisible(False)
