@@ -145,27 +145,27 @@ class TokenResiduals:
             image = self._added(image, form, form.of_double(block, blocks), None)
         return image
 
-    def after_single(self, x: Value, block: int, blocks: int, text: Value) -> Value:
-        """Return all tokens after a single block; the latent's follow those of the text."""
+    def after_single(self, x: Value, block: int, blocks: int, words: Value) -> Value:
+        """Return all tokens after a single block; the latent's follow the text's, `words` many."""
         for form in self._forms:
-            x = self._added(x, form, form.of_single(block, blocks), text)
+            x = self._added(x, form, form.of_single(block, blocks), words)
         return x
 
     def _added(
-        self, x: Value, form: TokenResidualForm, number: int | None, before: Value | None
+        self, x: Value, form: TokenResidualForm, number: int | None, words: Value | None
     ) -> Value:
-        """Add a residual to the tokens that follow those of `before`, if there is one."""
+        """Add a residual to the tokens that follow the first `words`, if there are any."""
         if number is None:
             return x
         g, width = self._g, self._width
         shape = ("contexts", "height/2", "width/2", width)
         given = g.input_once(f"{form.name}.{number}", DType.F32, shape, optional=True)
         given = g.op("Reshape", g.cast_to_element(given), g.integers([0, -1, width]))
-        first = g.integers([0]) if before is None else g.op("Shape", before, start=1, end=2)
+        first = g.integers([0]) if words is None else words
         last = g.op("Add", first, g.op("Shape", given, start=1, end=2))
         parts = [g.op("Slice", x, first, last, g.integers([1]))]
         parts[0] = g.op("Add", parts[0], given)
-        if before is not None:
+        if words is not None:
             parts.insert(0, g.op("Slice", x, g.integers([0]), first, g.integers([1])))
         parts.append(g.op("Slice", x, last, g.integers([_END]), g.integers([1])))
         return g.op("Concat", *parts, axis=1)

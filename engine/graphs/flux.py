@@ -19,6 +19,7 @@ from engine.graphs.builder import Value
 from engine.graphs.control_residuals import TokenResidualForm, TokenResiduals
 from engine.graphs.modulation import EPSILON, embedded, gated, modulated, modulations, widened
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.packed_latents import number_of_patches, size_in_patches
 from engine.graphs.rotary_embeddings import rotated_neighbours
 
 # The side of a token in latent cells.
@@ -115,11 +116,10 @@ def emit_transformer(
     sample = g.input("sample", DType.F32, ("batch", channels, *cells))
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
     writer = blocks(g, config, context)
-    grid, image = writer.patches(sample, context)
-    own = g.op("Shape", image, start=1, end=2)
+    image = writer.patches(sample, context)
     if references:
         shape = (1, channels, blocks.patch, "reference_cells")
-        shown = writer.patches(g.input("references", DType.F32, shape), context)[1]
+        shown = writer.patches(g.input("references", DType.F32, shape), context)
         image = g.op("Concat", image, shown, axis=1)
     names, widths = "context_embedder", (config.context_width, config.width)
     text = g.linear(g.cast_to_element(context), names, widths, bias=blocks.biased)
@@ -130,11 +130,12 @@ def emit_transformer(
     x = g.op("Concat", text, image, axis=1)
     for block in range(config.single_blocks):
         x = writer.single(x, f"single_transformer_blocks.{block}")
-        x = led.after_single(x, block, config.single_blocks, text)
+        x = led.after_single(x, block, config.single_blocks, writer.words)
     image = writer.image_of(x)
     if references:
+        own = number_of_patches(g, sample, blocks.patch)
         image = g.op("Slice", image, g.integers([0]), own, g.integers([1]))
-    prediction = writer.cells(image, grid)
+    prediction = writer.cells(image, size_in_patches(g, sample, blocks.patch))
     channels = config.out_channels // blocks.patch**2
     g.output(prediction, "prediction", DType.F32, ("contexts", channels, *cells))
 
@@ -184,9 +185,10 @@ class FluxBlocks(ABC):
     ) -> None:
         """Emit what all blocks share; `words` tokens are put before those of the text."""
         self.g, self.config = g, config
-        self._first = g.op("Shape", context, start=1, end=2)
+        # The number of the text's tokens.
+        self.words = g.op("Shape", context, start=1, end=2)
         if words:
-            self._first = g.op("Add", self._first, g.integers([words]))
+            self.words = g.op("Add", self.words, g.integers([words]))
         self._cosines, self._sines = (
             self._whole(name, without) for name, without in (("cosines", 1.0), ("sines", 0.0))
         )
@@ -197,12 +199,11 @@ class FluxBlocks(ABC):
 
     def patches(
         self, sample: Value, context: Value, layer: str = "x_embedder", *, masks: int = 0
-    ) -> tuple[Value, Value]:
-        """Return the height and width of the latent in tokens, and its tokens for each context.
+    ) -> Value:
+        """Return the latent's tokens for each context, [contexts, patches, width].
 
-        The tokens are [contexts, patches, width]. A token's linear layer is a convolution whose
-        windows touch, of the same numbers in the same order. `masks` is the number of channels that
-        `sample` has beside those of a latent.
+        A token's linear layer is a convolution whose windows touch, of the same numbers in the same
+        order. `masks` is the number of channels that `sample` has beside those of a latent.
         """
         g, config = self.g, self.config
         width, kernel = config.width, (self.patch, self.patch)
@@ -220,14 +221,16 @@ class FluxBlocks(ABC):
             **window,
         )
         cut = g.beside_conv(cut, x, layer, (shape[1], width), window, planes=True)
-        grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, width, -1]))
         tokens = g.op("Transpose", flat, perm=[0, 2, 1])
         batch, contexts = (g.op("Shape", x, start=0, end=1) for x in (sample, context))
-        return grid, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
+        return g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
 
     def cells(self, image: Value, grid: Value) -> Value:
-        """Emit the last layer, and put the cells of each token in their places."""
+        """Emit the last layer, and put the cells of each token in their places.
+
+        `grid` is the height and width of the latent in tokens.
+        """
         g, config = self.g, self.config
         scale, shift = (self.modulations(f"norm_out.{part}", 1)[0] for part in ("scale", "shift"))
         scale = g.op("Add", scale, g.constant(1.0))
@@ -240,7 +243,7 @@ class FluxBlocks(ABC):
     def image_of(self, x: Value) -> Value:
         """Return the tokens of the latent, which follow those of the text."""
         g = self.g
-        return g.op("Slice", x, self._first, g.integers([_END]), g.integers([1]))
+        return g.op("Slice", x, self.words, g.integers([_END]), g.integers([1]))
 
     def double(self, text: Value, image: Value, name: str) -> tuple[Value, Value]:
         """Emit a block in which text and image have weights of their own."""
@@ -258,7 +261,7 @@ class FluxBlocks(ABC):
                 for text_part, image_part in zip(others, qkv, strict=True)
             )
         )
-        of_words = g.op("Slice", mixed, g.integers([0]), self._first, g.integers([1]))
+        of_words = g.op("Slice", mixed, g.integers([0]), self.words, g.integers([1]))
         h = g.linear(of_words, f"{attn}.to_add_out", (width, width), bias=self.biased)
         text = gated(g, text, h, of_text[2])
         text = self.widened(text, f"{name}.ff_context", of_text[3:])
@@ -297,7 +300,7 @@ class FluxBlocks(ABC):
     def text_rotary(self, name: str, without: float) -> Value:
         """Return cosines or sines of the text's tokens, which are not rotated: `without` each."""
         g = self.g
-        times = g.op("Concat", self._first, g.integers([1]), axis=0)
+        times = g.op("Concat", self.words, g.integers([1]), axis=0)
         return g.op("Tile", g.constant(np.full((1, self.config.head_width), without)), times)
 
     def _heads(self, x: Value, layers: Sequence[str], norms: str) -> tuple[Value, Value, Value]:

@@ -15,6 +15,7 @@ from engine.graphs.builder import Value
 from engine.graphs.control_residuals import TokenResidualForm, TokenResidualWriter
 from engine.graphs.flux import PATCH, EmbeddedBlocks, FluxConfig
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.packed_latents import size_in_patches
 
 # The convolutions of XLabs' embedding of maps, each with its step; all have 16 channels.
 _HINT_WIDTH = 16
@@ -78,13 +79,14 @@ def flux_control(g: GraphBuilder, config: FluxControlConfig) -> None:
     writer = EmbeddedBlocks(g, config, context, words=1 if config.modes else 0)
     masks = int(config.sees_mask)
     shown = g.input("map_embedding", DType.F32, (1, channels + masks, *cells))
-    grid, image = writer.patches(sample, context)
-    given = writer.patches(shown, shown, "controlnet_x_embedder", masks=masks)[1]
+    image = writer.patches(sample, context)
+    given = writer.patches(shown, shown, "controlnet_x_embedder", masks=masks)
     image = g.op("Add", image, given)
     widths = config.context_width, config.width
     text = g.linear(g.cast_to_element(context), "context_embedder", widths)
     if config.modes:
         text = g.op("Concat", _kind(g, config, context), text, axis=1)
+    grid = size_in_patches(g, sample, PATCH)
     residuals = TokenResidualWriter(g, config.form, config.width, grid)
     for block in range(config.double_blocks):
         text, image = writer.double(text, image, f"transformer_blocks.{block}")

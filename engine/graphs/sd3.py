@@ -21,6 +21,7 @@ from engine.graphs.modulation import (
     widened,
 )
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.packed_latents import size_in_patches
 
 # The side of a token in latent cells.
 PATCH = 2
@@ -67,7 +68,7 @@ def sd3(g: GraphBuilder, config: Sd3Config, *, residuals: Sequence[JointForm] = 
     """
     writer = Sd3Blocks(g, config)
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
-    grid, image = writer.patches(context)
+    sample, image = writer.patches(context)
     text, first = writer.text(context)
     led = TokenResiduals(g, config.width, residuals)
     for block in range(config.blocks - 1):
@@ -76,7 +77,7 @@ def sd3(g: GraphBuilder, config: Sd3Config, *, residuals: Sequence[JointForm] = 
     image = writer.last(text, image, first)
     image = led.after_double(image, config.blocks - 1, config.blocks)
     shape = ("contexts", config.channels, "height", "width")
-    g.output(writer.cells(image, grid), "prediction", DType.F32, shape)
+    g.output(writer.cells(image, sample), "prediction", DType.F32, shape)
 
 
 class Sd3Blocks:
@@ -100,20 +101,20 @@ class Sd3Blocks:
         self._embedding = g.silu(total)
 
     def patches(self, of_contexts: Value) -> tuple[Value, Value]:
-        """Return the height and width of the latent in tokens, and its tokens for each context.
+        """Declare the latent; return it and its tokens for each context.
 
         `of_contexts` has a row for each context.
         """
         g, config = self.g, self.config
         sample = g.input("sample", DType.F32, ("batch", config.channels, "height", "width"))
-        grid, tokens = self.cut(sample, "pos_embed.proj")
+        tokens = self.cut(sample, "pos_embed.proj")
         places = g.input("places", DType.F32, ("patches", config.width))
         tokens = g.op("Add", tokens, g.cast_to_element(places))
         batch, contexts = (g.op("Shape", x, start=0, end=1) for x in (sample, of_contexts))
-        return grid, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
+        return sample, g.repeat_batch(tokens, 3, g.op("Div", contexts, batch))
 
-    def cut(self, latent: Value, layer: str, *, masks: int = 0) -> tuple[Value, Value]:
-        """Emit the tokens of a latent, without places; return them after its size in tokens.
+    def cut(self, latent: Value, layer: str, *, masks: int = 0) -> Value:
+        """Emit the tokens of a latent, without places.
 
         `masks` is the number of channels that it has beside those of a latent.
         """
@@ -121,10 +122,8 @@ class Sd3Blocks:
         x = g.from_planes(g.cast_to_element(latent))
         channels = config.channels + masks, config.width
         cut = g.conv(x, layer, channels, kernel=PATCH, stride=PATCH, pads=(0, 0, 0, 0))
-        cut = g.to_planes(cut)
-        grid = g.op("Shape", cut, start=2, end=4)
-        flat = g.op("Reshape", cut, g.integers([0, config.width, -1]))
-        return grid, g.op("Transpose", flat, perm=[0, 2, 1])
+        flat = g.op("Reshape", g.to_planes(cut), g.integers([0, config.width, -1]))
+        return g.op("Transpose", flat, perm=[0, 2, 1])
 
     def text(self, context: Value) -> tuple[Value, Value]:
         """Emit the tokens of the text; return them and their number."""
@@ -132,12 +131,13 @@ class Sd3Blocks:
         text = g.linear(g.cast_to_element(context), "context_embedder", widths)
         return text, g.op("Shape", context, start=1, end=2)
 
-    def cells(self, image: Value, grid: Value) -> Value:
-        """Emit the last layer, and put the cells of each token in their places."""
+    def cells(self, image: Value, sample: Value) -> Value:
+        """Emit the last layer, and put the cells of each token in their places in the latent."""
         g, config = self.g, self.config
         numbers = PATCH**2 * config.channels
         h = modulated(g, image, config.width, *self._shift_and_scale("norm_out"))
         h = g.linear(h, "proj_out", (config.width, numbers))
+        grid = size_in_patches(g, sample, PATCH)
         shape = g.op("Concat", g.integers([0, numbers]), grid, axis=0)
         h = g.op("Reshape", g.op("Transpose", h, perm=[0, 2, 1]), shape)
         return g.op("DepthToSpace", h, blocksize=PATCH, mode="DCR")

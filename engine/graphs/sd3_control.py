@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from backends.base import DType
 from engine.graphs.control_residuals import JointForm, TokenResidualWriter
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.sd3 import Sd3Blocks, Sd3Config
+from engine.graphs.packed_latents import size_in_patches
+from engine.graphs.sd3 import PATCH, Sd3Blocks, Sd3Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +45,11 @@ def sd3_control(g: GraphBuilder, config: Sd3ControlConfig, form: JointForm) -> N
     if config.joint:
         context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
         text, first = writer.text(context)
-    grid, image = writer.patches(writer.pooled)
+    sample, image = writer.patches(writer.pooled)
     masks, sides = int(config.sees_mask), ("height", "width")
     shown = g.input("map_embedding", DType.F32, (1, config.channels + masks, *sides))
-    image = g.op("Add", image, writer.cut(shown, "pos_embed_input.proj", masks=masks)[1])
+    image = g.op("Add", image, writer.cut(shown, "pos_embed_input.proj", masks=masks))
+    grid = size_in_patches(g, sample, PATCH)
     residuals = TokenResidualWriter(g, form, config.width, grid)
     for block in range(config.blocks):
         if text is None or first is None:

@@ -13,6 +13,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.packed_latents import number_of_patches, size_in_patches
 from engine.graphs.rotary_embeddings import rotary_angles, rotated_neighbours
 
 # The side of a token in latent cells.
@@ -151,9 +152,6 @@ class _ZImageWriter:
         self.of_text = _Tokens(cosines[1], sines[1], modulated=False, score_bias=bias)
         both = [g.op("Concat", *parts, axis=1) for parts in (cosines, sines)]
         self.of_both = _Tokens(both[0], both[1], beside=self._beside_keys(hidden))
-        # The height and width of the latent in tokens, and their number.
-        self._grid: Value = ""
-        self._patches: Value = ""
 
     def text(self) -> Value:
         """Return the tokens of the text, padded: [contexts, tokens, width]."""
@@ -189,9 +187,7 @@ class _ZImageWriter:
             strides=kernel,
             pads=(0, 0, 0, 0),
         )
-        self._grid = g.op("Shape", cut, start=2, end=4)
         flat = g.op("Reshape", cut, g.integers([0, config.width, -1]))
-        self._patches = g.op("Shape", flat, start=2, end=3)
         tokens = self._beside_embedder(g.op("Transpose", flat, perm=[0, 2, 1]))
         batch = g.op("Shape", self._sample, start=0, end=1)
         filler = g.op("Reshape", g.weight("x_pad_token", (1, config.width)),
@@ -228,7 +224,8 @@ class _ZImageWriter:
         """Emit the last layer, and put the cells of each token in their places."""
         g, config = self.g, self.config
         numbers = PATCH**2 * config.channels
-        x = g.op("Slice", x, g.integers([0]), self._patches, g.integers([1]))
+        patches = number_of_patches(g, self._sample, PATCH)
+        x = g.op("Slice", x, g.integers([0]), patches, g.integers([1]))
         widths = (config.embedding_width, config.width)
         scale = g.linear(g.silu(self._embedding), f"{_LAST}.adaLN_modulation.1", widths)
         h = g.plain_layer_norm(x, config.width, _LAST_EPSILON)
@@ -241,7 +238,8 @@ class _ZImageWriter:
             [f"{_LAST}.linear.bias"], (numbers,), (numbers,), _rows_by_channel, "cells"
         )
         h = self._beside_last(g.op("Add", g.times_transposed(h, weight), bias), h, numbers)
-        shape = g.op("Concat", g.integers([0, numbers]), self._grid, axis=0)
+        grid = size_in_patches(g, self._sample, PATCH)
+        shape = g.op("Concat", g.integers([0, numbers]), grid, axis=0)
         h = g.op("Reshape", g.op("Transpose", h, perm=[0, 2, 1]), shape)
         # The network predicts the way from noise to picture.
         return g.op("Neg", g.op("DepthToSpace", h, blocksize=PATCH, mode="CRD"))

@@ -51,7 +51,7 @@ def simulated(graph: Graph, sizes: dict[str, int]) -> ArenaBytes:
     [
         ("denoiser", "SD 1", 251_811_840, 183_511_808),
         ("denoiser", "SDXL", 137_118_976, 146_931_968),
-        ("denoiser", "SD 3.5 medium", 316_899_328, 192_913_408),
+        ("denoiser", "SD 3.5 medium", 293_933_056, 184_123_392),
         ("encoder", "T5", 255_852_544, 243_269_632),
     ],
 )

@@ -119,7 +119,7 @@ _CHROMA = ChromaConfig(
     approximator_width=5120,
     approximator_layers=1,
 )
-_KLEIN = Flux2Config(
+KLEIN = Flux2Config(
     in_channels=128,
     out_channels=128,
     width=3072,
@@ -180,7 +180,7 @@ DENOISERS: Mapping[str, WideNetwork] = {
     "SDXL": WideNetwork(partial(unet, config=SDXL, halves_evenly=True), tokens=77, contexts=2),
     "Flux.1": WideNetwork(partial(flux, config=FLUX), tokens=512),
     "Chroma": WideNetwork(partial(chroma, config=_CHROMA), tokens=512, contexts=2),
-    "FLUX.2 klein": WideNetwork(partial(flux2, config=_KLEIN), downscale=16, tokens=512, patch=1),
+    "FLUX.2 klein": WideNetwork(partial(flux2, config=KLEIN), downscale=16, tokens=512, patch=1),
     "SD 3 medium": WideNetwork(
         partial(sd3, config=_sd3(1536, normalised=False)), tokens=333, contexts=2
     ),
