@@ -1,6 +1,6 @@
 """Writes an ONNX graph node by node. Weights enter by name, shape and type only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,7 +69,7 @@ class NodeWriter:
         # The layers whose branches are written.
         self.branched: set[str] = set()
         self._available = weights
-        self.used: dict[str, WeightSource] = {}
+        self._used: dict[str, WeightSource] = {}
         self._taken: set[str] = set()
         self._nodes: list[NodeProto] = []
         self._constants: dict[tuple[DType, tuple[int, ...], bytes], TensorProto] = {}
@@ -178,13 +178,13 @@ class NodeWriter:
 
     def weight(self, name: str, shape: tuple[int, ...]) -> Value:
         """Use a weight of the checkpoint. Raises EngineError(CHECKPOINT_MISMATCH)."""
-        self.used[name] = self.source(name, shape)
+        self._used[name] = self.source(name, shape)
         return name
 
     def weight_rows(self, name: str, shape: tuple[int, ...], start: int, stop: int) -> Value:
         """Use a slice of a weight along its first axis; the weight is not copied."""
         part = f"{name}[{start}:{stop}]"
-        self.used[part] = self.source(name, shape).rows(start, stop)
+        self._used[part] = self.source(name, shape).rows(start, stop)
         return part
 
     def weight_as(
@@ -192,7 +192,7 @@ class NodeWriter:
     ) -> Value:
         """Use a weight in another shape with the same numbers in the same order, without a copy."""
         view = f"{name}:{label}"
-        self.used[view] = self.source(name, shape).reshaped(other)
+        self._used[view] = self.source(name, shape).reshaped(other)
         return view
 
     def packed_weight(
@@ -201,7 +201,7 @@ class NodeWriter:
         """Use a weight in blocks as the inputs of MatMulNBits: integers, scales, perhaps zeros."""
         fields = [Field.INTEGERS, Field.SCALES, *([Field.ZEROS] if packing.has_zeros else [])]
         for field in fields:
-            self.used[f"{name}:{field}"] = PackedWeight(weight, packing, field, self.element)
+            self._used[f"{name}:{field}"] = PackedWeight(weight, packing, field, self.element)
         return tuple(f"{name}:{field}" for field in fields)
 
     def derived_weight(
@@ -232,7 +232,7 @@ class NodeWriter:
         """
         derived = f"{parts[0][0]}:{label}"
         sources = tuple(self.source(*part) for part in parts)
-        self.used[derived] = DerivedWeight(sources, shape, derive, label)
+        self._used[derived] = DerivedWeight(sources, shape, derive, label)
         return derived
 
     def source(self, name: str, shape: tuple[int, ...]) -> WeightSource:
@@ -263,13 +263,16 @@ class NodeWriter:
 
     def build(self, bound: Mapping[str, WeightRef]) -> Graph:
         """Assemble the graph; `bound` holds each used weight in the element type."""
-        weights = [self._external_tensor(name) for name in self.used]
+        nodes, wanted = self._needed()
+        used = self.used
+        weights = [self._external_tensor(name) for name in used]
+        constants = [tensor for tensor in self._constants.values() if tensor.name in wanted]
         graph = helper.make_graph(
-            self._needed(),
+            nodes,
             self.name,
             [_value_info(spec) for spec in self._inputs],
             [_value_info(spec) for spec in self._outputs],
-            [*self._constants.values(), *self._foreign, *weights],
+            [*constants, *self._foreign, *weights],
         )
         opsets = [
             helper.make_opsetid("", self.opset),
@@ -287,30 +290,36 @@ class NodeWriter:
             precision=self.precision,
             is_foreign=self.is_foreign,
             one_size=self.one_size,
-            weight_sizes={n: bound_bytes(source, self.element) for n, source in self.used.items()},
+            weight_sizes={n: bound_bytes(source, self.element) for n, source in used.items()},
         )
 
-    def _needed(self) -> list[NodeProto]:
-        """Return the nodes of which something leaves the graph.
+    @property
+    def used(self) -> dict[str, WeightSource]:
+        """The weights that the graph uses, by the names that they have in it."""
+        wanted = self._needed()[1]
+        return {name: source for name, source in self._used.items() if name in wanted}
+
+    def _needed(self) -> tuple[list[NodeProto], Collection[str]]:
+        """Return the nodes of which something leaves the graph, and all names that they take.
 
         ONNX Runtime runs the others, too, and holds what they take to the end of the run. Those of
         a foreign graph stay: they may be taken in graphs within nodes.
         """
         if self.is_foreign:
-            return self._nodes
+            return self._nodes, {*self._used, *(c.name for c in self._constants.values())}
         wanted, needed = {spec.name for spec in self._outputs}, list[NodeProto]()
         for node in reversed(self._nodes):
             if not wanted.isdisjoint(node.output):
                 needed.append(node)
                 wanted.update(node.input)
-        return needed[::-1]
+        return needed[::-1], wanted
 
     def _external_tensor(self, name: str) -> TensorProto:
         """Return an initializer with external data; its location is its own name (`Graph`)."""
         tensor = TensorProto(
             name=name,
-            data_type=ONNX_TYPES[bound_type(self.used[name], self.element)],
-            dims=self.used[name].shape,
+            data_type=ONNX_TYPES[bound_type(self._used[name], self.element)],
+            dims=self._used[name].shape,
             data_location=TensorProto.EXTERNAL,
         )
         tensor.external_data.add(key="location", value=name)

@@ -219,7 +219,7 @@ class _JobSizes:
     def _control_networks(self, checkpoint: IdentifiedCheckpoint) -> tuple[ComponentBytes, ...]:
         """Return the weights of each network that runs before a denoiser at its steps."""
         controls = next(self._steps(checkpoint)).controls
-        return tuple(self._network(network) for network in controls if network.weights)
+        return tuple(self._used(network) for network in controls if network.weights)
 
     def _reference(self, checkpoint: IdentifiedCheckpoint) -> ComponentBytes | None:
         """Return the weights of the run of a reference beside a denoiser; None for none."""
@@ -228,12 +228,8 @@ class _JobSizes:
         found = [self._components([twin], denoiser, precision) for twin in twins if twin]
         return max(found, key=lambda weights: weights.packed + weights.patched, default=None)
 
-    def _network(self, network: Network) -> ComponentBytes:
-        """Return the weights of a network that is no component of a checkpoint."""
-        return self._weights(network.weights, network.precisions(self.precisions)[0])
-
     def _used(self, network: Network) -> ComponentBytes:
-        """Return those of a network's weights that its graph uses."""
+        """Return the weights that the graph of a network uses that is no component."""
         precision = network.precisions(self.precisions)[0]
         return self._weights(self.compiler.used_weights(network, precision), precision)
 

@@ -248,3 +248,20 @@ def test_nodes_of_which_nothing_leaves_the_graph_are_left_out() -> None:
     g.output(g.op("Exp", y), "y", DType.F32, ("rows", 8))
     nodes = onnx.load_from_string(g.build({}).model).graph.node
     assert [node.op_type for node in nodes] == ["Neg", "Exp", "Identity"]
+
+
+def test_weights_and_constants_that_only_such_nodes_take_are_left_out() -> None:
+    """Neither its bytes are counted nor is it read: a graph's weights are those that it uses."""
+
+    def emit(g: GraphBuilder) -> None:
+        x = g.input("x", DType.F32, ("rows", 8))
+        g.op("Mul", g.linear(x, "left out", (8, 8)), g.constant(3.0))
+        g.output(g.linear(x, "kept", (8, 8)), "y", DType.F32, ("rows", 8))
+
+    g = builder(wanted(emit))
+    emit(g)
+    graph = g.build({})
+    kept = ["kept.weight", "kept.bias"]
+    assert [*g.used] == [*graph.weight_sizes] == kept
+    found = onnx.load_from_string(graph.model).graph
+    assert [tensor.name for tensor in found.initializer] == kept

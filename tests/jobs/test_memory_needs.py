@@ -17,6 +17,7 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.counted_results import CountedResults
 from engine.compile.network import Network
+from engine.control.reading import read_control_network
 from engine.jobs.checkpoint_loading import load_checkpoints
 from engine.jobs.memory_needs import memory_needs
 from engine.lora.folder import LoraLookup
@@ -25,7 +26,11 @@ from engine.pipeline.picture_plan import PicturePlan, plan_pictures
 from engine.pipeline.place import Placement
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import NamedFiles, resolve_job
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
+from tests.checkpoints.arrays import write_arrays
+from tests.control.test_flux_nets import SIZES, xlabs
+from tests.families.flux.files import drawn
 from tests.families.flux.test_pictures import write_checkpoint as write_flux
 from tests.pipeline.control_files import write_control_net, write_map
 from tests.pipeline.jobs import a_request
@@ -115,6 +120,23 @@ def test_texts_and_maps_are_encoded_by_networks_that_are_counted(
     # Its weights are a part of the file's.
     (maps,), (steps,) = needs.picture_encoders, needs.controls
     assert 0 < maps.packed < steps.packed / 10
+
+
+def test_weights_of_a_control_network_that_nothing_takes_are_not_counted(
+    folder: Path, compiler: Compiler
+) -> None:
+    """The text of the last double block goes nowhere where no single block follows."""
+    flux, net = folder / "led.safetensors", folder / "flux-depth-controlnet.safetensors"
+    write_flux(flux)
+    write_arrays(net, drawn(xlabs(SIZES)))
+    leading = ControlLayer(image=str(folder / "map.png"), network=str(net))
+    request = a_request(flux, width=64, height=64, controls=(leading,))
+    needs = memory_needs(read_job(resolve_job(request, load_checkpoints(request))), compiler)
+    weights = WeightSet("net", read_control_network(net).weights)
+    idle = [w for name, w in weights.items() if "to_add_out" in name or "ff_context" in name]
+    every, (steps,), (maps,) = weights.values(), needs.controls, needs.picture_encoders
+    counted = steps.bound + maps.bound
+    assert counted == 4 * (sum(w.elements for w in every) - sum(w.elements for w in idle))
 
 
 def test_the_vae_of_each_checkpoint_is_counted(folder: Path, compiler: Compiler) -> None:
