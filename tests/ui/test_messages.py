@@ -63,6 +63,34 @@ def test_a_message_is_placed_where_a_zoom_that_it_avoided_is_gone(desk: Desk) ->
     assert not any(notice.error for notice in desk.session.notices.notices)
 
 
+@pytest.mark.parametrize("field", ["negative", "prompt"])
+def test_the_focus_is_back_in_the_form_when_the_message_that_had_it_is_gone(
+    desk: Desk, field: str
+) -> None:
+    """The window's first control had it, the button of Create."""
+    before: QWidget = getattr(desk.window.form, field)
+    before.setFocus()
+    first, second = tell(desk, "First.", "Second.")
+    # From one message to the other, as Tab leads.
+    first.dismiss.setFocus()
+    second.remedies[NoticeAction.UNDO_CHANGE].setFocus()
+    second.remedies[NoticeAction.UNDO_CHANGE].click()
+    assert before.hasFocus()
+
+
+def test_a_field_that_is_scrolled_away_is_not_scrolled_to(desk: Desk) -> None:
+    form = desk.window.form
+    desk.unfold()
+    form.prompt.setFocus()
+    (card,) = tell(desk, "First.")
+    card.dismiss.setFocus()
+    bar = form.verticalScrollBar()
+    desk.wait(lambda: bar.maximum() > 600)
+    bar.setValue(bar.maximum())
+    card.dismiss.click()
+    assert bar.value() == bar.maximum()
+
+
 def test_a_fault_in_showing_a_fault_is_not_told_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

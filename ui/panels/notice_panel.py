@@ -20,6 +20,7 @@ from ui.actions import ActionName, Actions
 from ui.checkpoint_labels import part_label
 from ui.files.chooser import FileChooser
 from ui.files.kinds import model_kinds
+from ui.focus_return import FocusReturn
 from ui.model_folder import ask_where
 from ui.panels.notice_card import NoticeCard
 from ui.picture_actions import open_folder
@@ -68,6 +69,7 @@ class NoticePanel(QWidget):
         self._force_stop = self.engine_bar.add_button(self.tr("Force stop"))
         self._start_again = self.engine_bar.add_button(self.tr("Start again"))
         self._start_again.setProperty("role", "action")
+        self._focus = FocusReturn(self)
         self._cards: dict[int, NoticeCard] = {}
         # The numbers of the cards that are folded away; the engine's problem is one of them.
         self._folded: frozenset[int] = frozenset()
@@ -163,6 +165,7 @@ class NoticePanel(QWidget):
         shown = {notice.number: notice for notice in (*failures, *notes)}
         for number in [number for number in self._cards if number not in shown]:
             card = self._cards.pop(number)
+            self._focus.lead_out_of(card)
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
