@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from tests import conftest
-from tests.thinned import mark_of, thinned
+from tests.thinned import each_with_one_in_turn, mark_of, thinned
 
 
 def ignored(path: Path, expression: str) -> bool:
@@ -45,3 +45,15 @@ def test_cases_that_are_not_often_bear_the_mark() -> None:
     marks = [[mark.name for mark in case.marks] for case in thinned((1, (2, 3), 4), {(2, 3)})]
     assert marks == [["oracle"], [], ["oracle"]]
     assert mark_of("oracle and not slow and not gpu") == "oracle"
+
+
+def test_cases_that_are_seldom_are_slow() -> None:
+    cases = thinned((1, 2, 3), {1}, seldom={3})
+    assert [[mark.name for mark in case.marks] for case in cases] == [[], ["oracle"], ["slow"]]
+
+
+def test_each_of_either_is_paired_once_and_other_pairs_bear_the_mark() -> None:
+    cases = each_with_one_in_turn("ab", (1, 2, 3))
+    often = [case.values for case in cases if not case.marks]
+    assert often == [("a", 1), ("a", 3), ("b", 2)]
+    assert len(cases) == 6

@@ -1,12 +1,16 @@
 """Matrices of cases of which each run has some: `make test`, `make oracle` and `make thorough`."""
 
 import functools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from itertools import product
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import pytest
 from _pytest.mark import ParameterSet
+
+First = TypeVar("First")
+Second = TypeVar("Second")
 
 # Marks of tests that `make test` leaves out and other commands run alone.
 RINGS = ("oracle", "slow")
@@ -16,18 +20,36 @@ def thinned(
     cases: Iterable[object],
     often: Collection[object],
     rest: pytest.MarkDecorator = pytest.mark.oracle,
+    *,
+    seldom: Collection[object] = (),
 ) -> list[ParameterSet]:
     """The parameters of a test: those in `often` as they are, the others with the mark `rest`.
 
-    A tuple has the values of several parameters.
+    Those in `seldom` are for `make thorough` alone. A tuple has the values of several parameters.
     """
-    return [
-        pytest.param(
-            *(cast("tuple[object, ...]", case) if isinstance(case, tuple) else (case,)),
-            marks=() if case in often else rest,
-        )
-        for case in cases
-    ]
+
+    def param(case: object) -> ParameterSet:
+        mark = pytest.mark.slow if case in seldom else rest
+        marks = () if case in often else (mark,)
+        values = cast("tuple[object, ...]", case) if isinstance(case, tuple) else (case,)
+        return pytest.param(*values, marks=marks)
+
+    return list(map(param, cases))
+
+
+def each_with_one_in_turn(
+    first: Sequence[object],
+    second: Sequence[object],
+    rest: pytest.MarkDecorator = pytest.mark.oracle,
+) -> list[ParameterSet]:
+    """The pairs of two parameters, thinned to those of `in_turn`."""
+    return thinned(product(first, second), in_turn(first, second), rest)
+
+
+def in_turn(first: Sequence[First], second: Sequence[Second]) -> list[tuple[First, Second]]:
+    """Each of either with one of the other, by turns where there are fewer of the other."""
+    count = max(len(first), len(second))
+    return [(first[i % len(first)], second[i % len(second)]) for i in range(count)]
 
 
 def mark_of(expression: str) -> str | None:

@@ -78,14 +78,16 @@ def every(
 ) -> pytest.MarkDecorator:
     """A test for each target, in the ring where its runtime is.
 
-    WebGPU on a processor takes ten seconds for `networks`, which is for `make oracle`, as are
-    those of the backend `seldom`.
+    WebGPU on a processor takes ten seconds for `networks`, which is for `make thorough`; those of
+    the backend `seldom` are for `make oracle`.
     """
 
     def param(t: Target) -> ParameterSet:
         marks = ring(t.backend.name, t.device)
-        if (networks and t.device.id == SOFTWARE) or t.backend.name == seldom:
+        if t.backend.name == seldom:
             marks = (pytest.mark.oracle,)
+        if networks and t.device.id == SOFTWARE:
+            marks = (pytest.mark.slow,)
         return pytest.param(t, id=label(t), marks=marks)
 
     return pytest.mark.parametrize("target", list(map(param, targets)))

@@ -45,6 +45,7 @@ from tests.backends.operators.test_tables import lacking, table_of
 from tests.backends.samples import NeverCancelled, Target, relative_error
 from tests.graphs.networks import SMALL_CLIP, small_unet
 from tests.pipeline.jobs import psnr
+from tests.thinned import thinned
 
 # Against the CPU provider's float32. Convolutions and normalisations add up in another order.
 TOLERANCES = {
@@ -93,7 +94,11 @@ def feeds_of(part: str) -> Mapping[str, Array]:
 
 
 @computing
-@pytest.mark.parametrize("part", NETWORKS)
+# Each takes seconds to compile; the UNet's variants differ in few operators.
+@pytest.mark.parametrize(
+    "part",
+    thinned(NETWORKS, [p for p in NETWORKS if not p.startswith("unet ")], pytest.mark.slow),
+)
 def test_every_network_computes_the_same_as_on_the_processor(part: str) -> None:
     feeds = feeds_of(part)
     oracle = CpuBackend()

@@ -63,6 +63,12 @@ FAMILIES = {
 }
 
 
+def texts_of(every: int) -> list[str]:
+    """Return one drawn prompt of so many, and all of the others."""
+    drawn = len(drawn_prompts())
+    return texts()[:drawn:every] + texts()[drawn:]
+
+
 def texts() -> list[str]:
     """Return the 1,000 drawn prompts, those by hand, and empty and very long ones."""
     long = ("a cat by the sea, " * 70).strip(), "(a red:1.3) house, " * 99, "\u6e56" * 600

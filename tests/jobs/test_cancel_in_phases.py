@@ -94,7 +94,9 @@ def test_no_further_phase_begins(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("backend", [pytest.param(name, marks=ring(name)) for name in USABLE])
+@pytest.mark.parametrize(
+    "backend", [pytest.param(name, marks=ring(name, LATE[0])) for name in USABLE]
+)
 def test_a_picture_that_is_decoded_is_saved_and_no_further_one_begun(
     tiny: Path, tmp_path: Path, backend: str
 ) -> None:

@@ -34,6 +34,7 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
 from tests.oracle.sdxl_folder import write_pipeline  # noqa: E402
 from tests.oracle.test_changed_networks import wrapping  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.thinned import each_with_one_in_turn  # noqa: E402
 from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
 PREDICTIONS = ("epsilon", "v_prediction")
@@ -77,7 +78,11 @@ PAG: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("case", PAG)
+@pytest.mark.parametrize(
+    ("checkpoint", "case"),
+    each_with_one_in_turn(PREDICTIONS, list(PAG), pytest.mark.slow),
+    indirect=["checkpoint"],
+)
 @pytest.mark.parametrize("layers", [("mid",), ("down_blocks.1", "up_blocks.0.attentions.1")])
 def test_perturbed_attention_guidance_equals_diffusers(checkpoint, case, layers) -> None:
     folder, prediction = checkpoint
@@ -148,7 +153,11 @@ def test_freeu_equals_diffusers(checkpoint) -> None:
     differs_from_plain(folder, ours)
 
 
-@pytest.mark.parametrize("tiling", [Tiling.BOTH, Tiling.X, Tiling.Y])
+@pytest.mark.parametrize(
+    ("checkpoint", "tiling"),
+    each_with_one_in_turn(PREDICTIONS, [Tiling.BOTH, Tiling.X, Tiling.Y], pytest.mark.slow),
+    indirect=["checkpoint"],
+)
 def test_a_seamless_picture_equals_diffusers_with_circular_padding(checkpoint, tiling) -> None:
     folder, prediction = checkpoint
     ours = our_pixels(folder, **TEXTS, denoiser_options=DenoiserOptions(tiling=tiling))

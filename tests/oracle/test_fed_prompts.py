@@ -1,11 +1,12 @@
-"""Tokens and masks of 1,000 texts beside those that diffusers' pipelines give their encoders."""
+"""Tokens and masks of texts beside those that diffusers' pipelines give their encoders."""
 # pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import pytest
 
 from engine.api.values import ConventionName
-from tests.families.fed_prompts import FAMILIES, FedPrompt, fed, texts
+from tests.families.fed_prompts import FAMILIES, FedPrompt, fed, texts_of
+from tests.thinned import thinned
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
@@ -74,14 +75,16 @@ def theirs(family: str, pipe, text: str) -> FedPrompt:
     return FedPrompt([row], [seen], attended, [1.0] * len(row))
 
 
+# `make thorough` has all drawn prompts.
+@pytest.mark.parametrize("every", thinned([10, 1], [10], pytest.mark.slow))
 @pytest.mark.parametrize("family", FAMILIES)
-def test_tokens_and_masks_are_those_of_diffusers(family: str) -> None:
+def test_tokens_and_masks_are_those_of_diffusers(family: str, every: int) -> None:
     # Without a warning for each text that is cut.
     diffusers.utils.logging.set_verbosity_error()
     pipe = pipeline(family)
     others = [
         text
-        for text in texts()
+        for text in texts_of(every)
         if fed(family, text, ConventionName.DIFFUSERS) != theirs(family, pipe, text)
     ]
     assert others == []

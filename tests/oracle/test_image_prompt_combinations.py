@@ -59,6 +59,7 @@ from tests.oracle.test_changed_networks import wrapping  # noqa: E402
 from tests.oracle.test_image_prompt_pictures import Peer  # noqa: E402
 from tests.oracle.test_lora_pictures import write_lora  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.thinned import each_with_one_in_turn  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 
 KIND = "plus"
@@ -226,8 +227,10 @@ LED_TWICE = {
 }
 
 
-@pytest.mark.parametrize("upscaler", ["Latent", "lanczos"])
-@pytest.mark.parametrize("family", LED_TWICE)
+@pytest.mark.parametrize(
+    ("family", "upscaler"),
+    each_with_one_in_turn(list(LED_TWICE), ["Latent", "lanczos"], pytest.mark.slow),
+)
 def test_two_passes_with_an_image_prompt_and_a_controlnet_equal_diffusers(
     request: pytest.FixtureRequest, family: str, upscaler: str
 ) -> None:

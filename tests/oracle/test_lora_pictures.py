@@ -36,6 +36,7 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
 )
 from tests.oracle.sdxl_folder import write_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.thinned import each_with_one_in_turn  # noqa: E402
 from tests.tiny_checkpoint import write_checkpoint  # noqa: E402
 
 PREFIXES = {
@@ -81,7 +82,7 @@ class Peer:
         return self._pictures[strengths]
 
 
-@pytest.fixture(scope="module", params=["sd1", "sdxl"])
+@pytest.fixture(scope="module")
 def peer(request, tmp_path_factory) -> Peer:
     folder = tmp_path_factory.mktemp(request.param)
     sdxl = request.param == "sdxl"
@@ -119,16 +120,23 @@ def our_picture(peer: Peer, strengths: tuple[float, float], mode: LoraMode, back
 
 
 @pytest.mark.parametrize("mode", [LoraMode.MERGE, LoraMode.SIDE])
-@pytest.mark.parametrize("strengths", STRENGTHS.values(), ids=STRENGTHS)
-def test_pictures_with_two_loras_equal_diffusers(
-    peer: Peer, strengths: tuple[float, float], mode: LoraMode
-) -> None:
+@pytest.mark.parametrize(
+    ("peer", "name"),
+    each_with_one_in_turn(["sd1", "sdxl"], list(STRENGTHS), pytest.mark.slow),
+    indirect=["peer"],
+)
+def test_pictures_with_two_loras_equal_diffusers(peer: Peer, name: str, mode: LoraMode) -> None:
+    strengths = STRENGTHS[name]
     expected = peer.picture(strengths)
     assert psnr(expected, peer.plain) < 30
     check(our_picture(peer, strengths, mode, "cpu"), expected)
 
 
-@pytest.mark.parametrize("mode", [LoraMode.MERGE, LoraMode.SIDE])
+@pytest.mark.parametrize(
+    ("peer", "mode"),
+    each_with_one_in_turn(["sd1", "sdxl"], [LoraMode.MERGE, LoraMode.SIDE], pytest.mark.slow),
+    indirect=["peer"],
+)
 def test_openvinos_picture_with_two_loras_equals_diffusers(peer: Peer, mode: LoraMode) -> None:
     strengths = STRENGTHS["usual"]
     check(our_picture(peer, strengths, mode, "intel_openvino"), peer.picture(strengths))

@@ -37,6 +37,7 @@ from tests.oracle.diffusers_pictures import (  # noqa: E402
 from tests.oracle.reference_unet import ReferenceOnly  # noqa: E402
 from tests.oracle.sdxl_folder import write_pipeline, write_sd2_pipeline  # noqa: E402
 from tests.pipeline.jobs import psnr  # noqa: E402
+from tests.thinned import each_with_one_in_turn  # noqa: E402
 from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
 
 WRITERS = {
@@ -93,7 +94,7 @@ class Made:
         return lambda evaluation: reference_noise(shape, SEED, 0, evaluation)
 
 
-@pytest.fixture(scope="module", params=WRITERS)
+@pytest.fixture(scope="module")
 def every(request, tmp_path_factory) -> Made:
     return Made(request.param, tmp_path_factory.mktemp(request.param))
 
@@ -103,7 +104,11 @@ def sd1(tmp_path_factory) -> Made:
     return Made("sd1", tmp_path_factory.mktemp("sd1"))
 
 
-@pytest.mark.parametrize("fidelity", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("every", "fidelity"),
+    each_with_one_in_turn(list(WRITERS), [0.5, 0.0, 1.0], pytest.mark.slow),
+    indirect=["every"],
+)
 def test_a_reference_is_attended_to_as_in_sd_webui_controlnet(every: Made, fidelity: float) -> None:
     ours = our_pixels(every.folder, **TEXTS, controls=(every.layer(fidelity),))
     expected = every.theirs(fidelity)
@@ -111,7 +116,11 @@ def test_a_reference_is_attended_to_as_in_sd_webui_controlnet(every: Made, fidel
     assert psnr(our_pixels(every.folder, **TEXTS), expected) < psnr(ours, expected) - 20
 
 
-@pytest.mark.parametrize("weight", [0.2, 0.6])
+@pytest.mark.parametrize(
+    ("every", "weight"),
+    each_with_one_in_turn(list(WRITERS), [0.2, 0.6], pytest.mark.slow),
+    indirect=["every"],
+)
 def test_the_weight_chooses_the_widest_layers(every: Made, weight: float) -> None:
     ours = our_pixels(every.folder, **TEXTS, controls=(every.layer(weight=weight),))
     check(ours, every.theirs(weight=weight))

@@ -36,6 +36,7 @@ print(json.dumps([run["bytes"] - packed["bytes"], run["predicted"]]))
     thinned(
         [("unet", 1024), ("sd3", 512), ("flux", 512), ("control", 1024), ("t5", 512)],
         [("t5", 512)],
+        seldom=[("unet", 1024)],
     ),
 )
 def test_a_run_takes_what_a_simulation_of_its_arena_does(name: str, side: int) -> None:

@@ -31,6 +31,7 @@ from tests.backends.samples import NeverCancelled, ignore
 from tests.backends.tensorrt.networks import NETWORKS, PROFILE, VARIANTS, WITHOUT_KERNELS
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import Emit, graph_in_memory, random_weights
+from tests.thinned import each_with_one_in_turn
 
 pytestmark = pytest.mark.oracle
 trt: Any = pytest.importorskip("tensorrt_rtx", reason="TensorRT-RTX is not installed")
@@ -72,10 +73,11 @@ def attentions(emit: Emit) -> int:
     return kinds["Softmax"]
 
 
-@pytest.mark.parametrize("capability", SERVED)
-@pytest.mark.parametrize("emit", NETWORKS.values(), ids=NETWORKS)
-def test_a_network_is_built_in_half_precision_for_each_card(emit: Emit, capability: str) -> None:
-    graph = graph_of(emit)
+@pytest.mark.parametrize(
+    ("name", "capability"), each_with_one_in_turn(list(NETWORKS), SERVED, pytest.mark.slow)
+)
+def test_a_network_is_built_in_half_precision_for_each_card(name: str, capability: str) -> None:
+    graph = graph_of(NETWORKS[name])
     engine = built(graph, BuildOptions(capabilities=(capability,)))
     assert len(engine) > sum(ref.nbytes for ref in graph.weights.values())
 

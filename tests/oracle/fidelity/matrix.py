@@ -39,6 +39,23 @@ def cells() -> tuple[Cell, ...]:
     )
 
 
+def of_each_kind(cells: Iterable[Cell]) -> frozenset[str]:
+    """The names of few cells in which each sampler, schedule, aspect and tool is seen."""
+    seen = {cell.name: _kinds(cell) for cell in cells}
+    missing, chosen = set().union(*seen.values()), set[str]()
+    while missing:
+        most = max(seen, key=lambda name: len(seen[name] & missing))
+        chosen.add(most)
+        missing -= seen[most]
+    return frozenset(chosen)
+
+
+def _kinds(cell: Cell) -> set[tuple[object, ...]]:
+    asked = cell.asked
+    tool = "tool", cell.tool, cell.on_card
+    return {tool, ("sampler", asked.sampler), ("schedule", asked.schedule), (cell.aspect,)}
+
+
 def _spread(samplers: Iterable[str], schedules: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Two samplers with every schedule, every other with one of them in turn."""
     for index, sampler in enumerate(samplers):
