@@ -38,6 +38,9 @@ class OutlookState(QObject):
         self._query: int | None = None
         # The request of the last plan, without its texts; None where it must be planned anew.
         self._planned: GenerateRequest | None = None
+        # That of the query under way, and of the plan that is told.
+        self._asked: GenerateRequest | None = None
+        self._told: GenerateRequest | None = None
         self._viewers = 0
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
@@ -85,18 +88,20 @@ class OutlookState(QObject):
         # Their lengths matter little, and they change with each word.
         shape = msgspec.structs.replace(request, prompt="", negative_prompt="", seed=None)
         if shape != self._planned and self._devices.devices and not self._devices.checking:
-            self._planned = shape
+            self._planned = self._asked = shape
             self._query = self._client.plan_job(request)
 
     def _on_planned(self, event: JobPlanned) -> None:
         if event.query == self._query:
             self._query, self.problem = None, None
-            self.outlook = event.outlook
+            self._told, self.outlook = self._asked, event.outlook
 
     def _on_failed(self, event: QueryFailed) -> None:
         if event.query != self._query:
             return
         self._query = None
-        # While a job runs, the last plan is as good as any.
+        # While a job runs nothing is planned; the last plan holds for the same picture.
         if event.error.code is not ErrorCode.NOT_AVAILABLE:
             self.outlook, self.problem = None, event.error
+        elif self._asked != self._told:
+            self.outlook = self.problem = None

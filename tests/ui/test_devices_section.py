@@ -12,7 +12,7 @@ from app.engine.cache_state import CachedModel
 from app.engine.client import EngineClient
 from app.engine.speed import SD_1_5, SDXL, PictureKind, seconds_per_picture
 from engine.api.machine import ArtifactInfo, MemoryOutlook
-from engine.api.machine_messages import CacheListed, CacheRebuilding
+from engine.api.machine_messages import CacheListed, CacheRebuilding, JobPlanned
 from engine.api.messages import JobFailed, QueryFailed
 from engine.api.request import GenerateRequest
 from engine.api.values import ArtifactKind, ErrorCode, ErrorInfo
@@ -151,6 +151,32 @@ def test_the_form_is_planned_while_its_plan_is_seen(
     error = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "It is too large.", "")
     desk.session.client.job_failed.emit(JobFailed(job="a-0", error=error))
     desk.wait(lambda: asked == [7, 8, 9, 9, 9])
+
+
+def test_the_memory_of_another_picture_is_not_told_while_a_job_runs(
+    desk: Desk, section: DevicesSection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(_client: EngineClient, _request: GenerateRequest) -> int:
+        return 1
+
+    monkeypatch.setattr(EngineClient, "plan_job", plan)
+    client, outlook, form = desk.session.client, desk.session.outlook, desk.session.generation
+    planned = MemoryOutlook(device="x", peak_bytes=2_100_000_000, budget_bytes=9 * 10**9)
+    busy = ErrorInfo(ErrorCode.NOT_AVAILABLE, "A job runs.", "")
+    form.width = 320
+    outlook.want(wanted=True)
+    client.job_planned.emit(JobPlanned(query=1, outlook=planned))
+    # The same picture again, as after another job.
+    client.job_failed.emit(JobFailed(job="a-0", error=busy))
+    outlook.want(wanted=True)
+    client.query_failed.emit(QueryFailed(query=1, error=busy))
+    assert outlook.outlook == planned
+    form.width = 8192
+    outlook.want(wanted=True)
+    client.query_failed.emit(QueryFailed(query=1, error=busy))
+    assert outlook.outlook is None
+    for _ in range(3):
+        outlook.want(wanted=False)
 
 
 def test_the_size_has_the_memory_that_it_needs(desk: Desk) -> None:
