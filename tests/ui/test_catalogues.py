@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QLocale, Qt, QTranslator
+from PySide6.QtCore import QDate, QLocale, Qt, QTranslator
 from PySide6.QtGui import QImage, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
@@ -204,6 +204,16 @@ def test_english_loads_no_catalogue(qapp: QApplication) -> None:
     use_language(qapp, Language.ENGLISH, {})
     assert qapp.translate("Actions", "Generate") == "Generate"
     assert qapp.findChildren(QTranslator) == []
+
+
+def test_a_system_without_a_language_has_days_that_can_be_read(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QLocale, "system", QLocale.c)
+    use_language(qapp, Language.SYSTEM, {})
+    day = QDate(2026, 11, 29)
+    assert QLocale().toString(day, QLocale.FormatType.ShortFormat) == "29/11/2026"
+    assert QLocale().toString(12345) == "12,345"
 
 
 def test_the_pseudo_language_marks_every_text_and_mirrors_the_window(

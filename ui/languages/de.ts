@@ -2825,16 +2825,16 @@
    <translation>Notizen</translation>
   </message>
   <message>
-   <source>Numbers</source>
-   <translation>Zahlenformat</translation>
-  </message>
-  <message>
    <source>Picture</source>
    <translation>Bild</translation>
   </message>
   <message>
    <source>Place</source>
    <translation>Ort</translation>
+  </message>
+  <message>
+   <source>Precision</source>
+   <translation>Genauigkeit</translation>
   </message>
   <message>
    <source>Prediction</source>
@@ -4913,6 +4913,10 @@
  </context>
  <context>
   <name>SettingsPage</name>
+  <message>
+   <source>1 setting found.</source>
+   <translation>1 Einstellung gefunden.</translation>
+  </message>
   <message>
    <source>No setting has these words.</source>
    <translation>Keine Einstellung enthält diese Wörter.</translation>

@@ -13,6 +13,8 @@ from app.settings.values import Language
 # Tests and translators look at the window in the pseudo-language by this variable.
 VARIABLE = "SAFELIGHT_LANGUAGE"
 PSEUDO = "pseudo"
+# The way of writing where the system has none (LANG=C): Qt's for that writes a day as 29 11 2026.
+_PLAIN = "en_GB"
 
 
 def use_language(
@@ -31,6 +33,8 @@ def use_language(
         return
     system = QLocale.system()
     code = forced or chosen.value
+    if system.language() is QLocale.Language.C:
+        QLocale.setDefault(QLocale(_PLAIN))
     if chosen is Language.SYSTEM and not forced:
         code = _code(QLocale(system.uiLanguages()[0])) if system.uiLanguages() else _code(system)
     elif code != _code(system):

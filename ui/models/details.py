@@ -261,7 +261,7 @@ class ModelDetails(QWidget):
             (self.tr("Title"), model.title),
             (self.tr("Made from"), model.base_model),
             (self.tr("Size"), model_size(model)),
-            (self.tr("Numbers"), " / ".join(model.precisions)),
+            (self.tr("Precision"), " / ".join(model.precisions)),
             (self.tr("Trigger words"), ", ".join(model.trigger_words)),
         ]
         if info is not None:

@@ -271,6 +271,7 @@ class SettingsPage(QWidget):
         count = len(self._found)
         if count:
             words = self.tr("{number} of {count}. Enter shows the next.")
+            words = words if count > 1 else self.tr("1 setting found.")
             text = words.format(number=self._shown + 1, count=count)
         else:
             text = self.tr("No setting has these words.")
