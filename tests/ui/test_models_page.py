@@ -227,6 +227,7 @@ def test_a_list_that_failed_says_why_and_is_made_again(shown: Shown) -> None:
         shown.client.query_failed.emit(QueryFailed(query=store.listing.query, error=NO_LIST))
 
     assert "Looking" in yours.list.accessibleDescription()
+    assert yours.count.text() == ""
     assert yours.again.isHidden()
     fail()
     told = yours.list.accessibleDescription()

@@ -235,7 +235,9 @@ class YourModels(QWidget):
         store = self._session.models.store
         unread = sum(not model.is_read for model in store.models) if store.is_listing else 0
         shown, group = self.item_model.rowCount(), self.item_model.group_size
-        self.count.setText(count_label(shown, group, unread))
+        # Before the folders are listed, nothing is known of their files.
+        is_known = store.is_listed or group > 0
+        self.count.setText(count_label(shown, group, unread) if is_known else "")
         self.invitation.setVisible(store.is_listed and not store.has_own)
         failure = store.failure
         self.again.setVisible(failure is not None and not group)
