@@ -90,7 +90,8 @@ def _refuse_depth(text: bytes) -> None:
     marks = unescaped.translate(None, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"")
     outside = b"".join(marks.split(b'"')[::2])
     steps = memoryview(outside.translate(_STEPS)).cast("b")
-    if max(accumulate(steps), default=0) > MAX_DEPTH:
+    # Stops at the first that is too deep.
+    if any(map(MAX_DEPTH.__lt__, accumulate(steps))):
         raise JsonError("it is nested too deeply")
 
 
