@@ -138,7 +138,7 @@ def test_the_queue_lies_below_the_form_where_the_picture_needs_the_room(desk: De
     press(desk, ActionName.QUEUE)
     assert place_of(desk, side).contains(place_of(desk, window.queue))
     assert not place_of(desk, window.form).intersects(place_of(desk, window.queue))
-    assert window.form.height() >= form // 2
+    assert window.form.height() >= 260
     resize(desk, WIDE)
     assert window.form.height() > form
     assert place_of(desk, window.queue).right() == window.rect().right()

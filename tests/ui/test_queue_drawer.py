@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from random import Random
 from types import FrameType
 
@@ -12,6 +13,7 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QMimeData,
     QModelIndex,
+    QRect,
     QStringListModel,
     Qt,
 )
@@ -238,6 +240,20 @@ def test_only_a_failure_of_the_numbers_is_tried_with_another_seed(make_desk: Mak
     select(drawer, 0)
     retries(drawer)["Retry with another seed"].trigger()
     desk.wait(lambda: generation_of(desk.queue.jobs[0]).seed != generation_of(job).seed)
+
+
+def test_a_prompt_takes_the_room_that_no_remark_needs(desk: Desk) -> None:
+    submit(desk, ["a red house by the sea at night " * 4])
+    drawer = desk.window.queue
+    desk.window.actions_by_name[ActionName.QUEUE].trigger()
+    assert rows(drawer)[0].remark == ""
+    image = drawer.list.viewport().grab().toImage()
+    row = drawer.list.visualRect(drawer.jobs.index(0))
+    # Where the words of a state would stand, clear of the ring around the row.
+    end = QRect(row.right() - 60, row.top() + 12, 46, row.height() // 2 - 12)
+    ground = image.pixel(row.right() - 14, row.center().y())
+    places = product(range(end.left(), end.right()), range(end.top(), end.bottom()))
+    assert any(image.pixel(x, y) != ground for x, y in places)
 
 
 def test_ten_thousand_jobs_are_drawn_row_by_row(

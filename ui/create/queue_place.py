@@ -9,13 +9,15 @@ from ui.theme.metrics import LEAST_SHARE, QUEUE_LEAST, QUEUE_WIDTH
 
 # The least heights of the drawer in the side, and of the form above it, in pixels.
 _LEAST_HEIGHT, _LEAST_FORM = 240, 200
+# The height of four jobs in the drawer, and that of the form down to its prompt, in pixels.
+_WANTED_HEIGHT, _FORM_TO_PROMPT = 430, 260
 _MOVING = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 class QueuePlace(QObject):
     """Puts the drawer over the trailing side of the picture where that leaves it its part.
 
-    Elsewhere it takes the lower half of the form's side. Beside a folded side it is narrower.
+    Elsewhere it takes the lower part of the form's side. Beside a folded side it is narrower.
     """
 
     def __init__(self, drawer: QueueDrawer, places: QWidget, create: CreatePage) -> None:
@@ -46,7 +48,7 @@ class QueuePlace(QObject):
     def _put(self) -> None:
         shown = not self._drawer.isHidden()
         in_side = shown and self.in_side
-        place = self._lower_half if in_side else self._trailing
+        place = self._lower_part if in_side else self._trailing
         self._sides.lend(place.height() if in_side else 0)
         self._drawer.setGeometry(place)
         covered = place & self._place_of(self._pictures) if shown and not in_side else QRect()
@@ -56,9 +58,10 @@ class QueuePlace(QObject):
         self._pictures.setContentsMargins(beside if at_left else 0, 0, 0 if at_left else beside, 0)
 
     @property
-    def _lower_half(self) -> QRect:
+    def _lower_part(self) -> QRect:
         place = self._place_of(self._sides.side)
-        height = max(_LEAST_HEIGHT, place.height() // 2)
+        beside = min(place.height() - _FORM_TO_PROMPT, _WANTED_HEIGHT)
+        height = max(_LEAST_HEIGHT, place.height() // 2, beside)
         place.setTop(place.bottom() + 1 - height)
         return place
 

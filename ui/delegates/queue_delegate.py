@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.queue.jobs import JobState
@@ -15,6 +15,7 @@ from ui.widgets.placing import covering
 
 # Places a rectangle as the direction of the text asks.
 Placed = Callable[[QRect], QRect]
+# The most that a remark takes beside the first line, in pixels.
 _REMARK_WIDTH = 72
 _BAR = 3
 _GRIP = 12
@@ -118,18 +119,19 @@ class QueueDelegate(QStyledItemDelegate):
         colours = self._theme.colours
         small = scaled(font, "caption")
         failed = row.job.state is JobState.FAILED
-        beside = 0 if failed else _REMARK_WIDTH
+        remark = QFontMetrics(small).horizontalAdvance(row.remark)
+        beside = 0 if failed or not row.remark else min(remark + S, _REMARK_WIDTH)
         half = room.height() // 2
         lines = [
             (QRect(room.left(), room.top(), room.width() - beside, half), font, colours.text),
-            (QRect(room.left(), room.top() + half, room.width() - beside, half), small, ""),
+            (QRect(room.left(), room.top() + half, room.width(), half), small, ""),
         ]
         texts = (row.title, row.remark if failed else row.about)
         for (place, used, colour), text in zip(lines, texts, strict=True):
             shade = colour or (colours.error if failed else colours.muted)
             self._write(painter, placed(place), used, shade, text)
         if not failed:
-            place = QRect(room.right() - beside, room.top(), beside, half)
+            place = QRect(room.right() + 1 - beside, room.top(), beside, half)
             shade = colours.accent if row.fraction is not None else colours.muted
             self._write(painter, placed(place), small, shade, row.remark, at_end=True)
         if row.fraction is not None:

@@ -45,8 +45,7 @@ def test_a_job_is_dragged_before_another(queue: RealWindow) -> None:
 
 
 def test_a_job_is_dragged_behind_all_others(queue: RealWindow) -> None:
-    x, y = row(queue, 3, 1.0)
-    queue.drag(row(queue, 0), row(queue, 1), (x, y + 60))
+    queue.drag(row(queue, 0), row(queue, 1), row(queue, 3, 0.9))
     queue.let_go()
     queue.wait_for(f"{PROMPTS} == ['two', 'three', 'four', 'one']")
 
