@@ -38,6 +38,8 @@ from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import ElidedLabel
 
 PICTURE_SIZE = QSize(250, 180)
+# Layouts, and pages whose rows come a few at a time, are at rest once nothing moves so often.
+_LOOK_S, _CALM_LOOKS = 0.02, 3
 
 
 def screen_variables(folder: Path, width: int, height: int, scale: float) -> dict[str, str]:
@@ -138,7 +140,8 @@ class Inspection:
         self._fill_screen()
         self._look("first")
         self._session.view.choose(self._session.output_pictures[0].path)
-        self._photographer.settle()
+        view = self._window.canvas.view
+        self._photographer.wait_for("view", lambda: view.isVisible() and view.image is not None)
         self._look("create")
         self._sharpness()
         for action in (ActionName.DETAILS, ActionName.QUEUE):
@@ -169,17 +172,27 @@ class Inspection:
             if not QRect(QPoint(), room.size()).contains(QRect(QPoint(), size)):
                 self.faults.append(f"least size: {size.toTuple()} on {room.size().toTuple()}")
         # A new window is put into its screen a moment after it is shown.
-        self._photographer.settle()
+        framed = window._framed  # pyright: ignore[reportPrivateUsage]
+        self._photographer.wait_for("frame", lambda: not framed.isActive())
         window.setGeometry(room)
-        self._photographer.settle()
+        self._rest()
         if window.size() != room.size():
             self.faults.append(f"size: {window.size().toTuple()} on {room.size().toTuple()}")
 
     def _press(self, action: ActionName) -> None:
         self._window.actions_by_name[action].trigger()
 
+    def _rest(self) -> None:
+        """Let events happen until several looks in a row find everything where it was."""
+        before, calm = list[tuple[int, int, int, int]](), 0
+        while calm < _CALM_LOOKS:
+            self._photographer.settle(_LOOK_S)
+            now = [widget.geometry().getRect() for widget, _ in shown_widgets(self._window)]
+            calm = calm + 1 if now == before else 0
+            before = now
+
     def _look(self, state: str) -> None:
-        self._photographer.settle(0.2)
+        self._rest()
         found = {*cut_widgets(self._window), *hidden_texts(self._window)}
         self.faults += [f"{state}: {fault}" for fault in sorted(found)]
         if self._pictures is not None:
@@ -189,7 +202,7 @@ class Inspection:
         """Compare the picture at 100 % with its file, and look for thumbnails of other sizes."""
         view, ratio = self._window.canvas.view, self._window.devicePixelRatioF()
         view.show_actual_size()
-        self._photographer.settle()
+        self._rest()
         drawn = view.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
         place = QRect((view.target.topLeft() * ratio).toPoint(), PICTURE_SIZE)
         file = QImage(self._session.view.path or "").convertToFormat(QImage.Format.Format_RGB32)
@@ -198,7 +211,9 @@ class Inspection:
         if part != file:
             self.faults.append(f"the picture at 100 % is not its file at {place.getRect()}")
         view.fit()
-        thumbnail = self._window.create_page.thumbnails.get(self._session.output_pictures[0])
+        thumbnails, newest = self._window.create_page.thumbnails, self._session.output_pictures[0]
+        self._photographer.wait_for("thumbnail", lambda: thumbnails.get(newest) is not None)
+        thumbnail = thumbnails.get(newest)
         pixmap = thumbnail.pixmap if thumbnail is not None else None
         side = round(THUMBNAIL * ratio)
         if pixmap is None or pixmap.devicePixelRatio() != ratio or _least_side(pixmap) != side:
