@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from app.engine.cache_state import CachedModel
@@ -126,13 +125,14 @@ def test_the_form_is_planned_while_its_plan_is_seen(
         return 1
 
     monkeypatch.setattr(EngineClient, "plan_job", plan)
-    form = desk.session.generation
+    form, outlook = desk.session.generation, desk.session.outlook
+    outlook._pause.setInterval(10)  # pyright: ignore[reportPrivateUsage]
     form.steps = 7
     desk.wait(lambda: asked == [7])
     # Words do not change the plan, nor does it become another where it is seen twice.
     form.prompt = "a house"
     open_settings(desk)
-    QTest.qWait(500)
+    desk.wait(lambda: not outlook._pause.isActive())  # pyright: ignore[reportPrivateUsage]
     assert asked == [7]
     section.window().close()
     form.steps = 8
@@ -140,7 +140,7 @@ def test_the_form_is_planned_while_its_plan_is_seen(
     desk.window.places.open(Place.GALLERY)
     assert not desk.session.outlook.is_wanted
     form.steps = 9
-    QTest.qWait(500)
+    assert not outlook._pause.isActive()  # pyright: ignore[reportPrivateUsage]
     assert asked == [7, 8]
     desk.window.places.open(Place.CREATE)
     assert asked == [7, 8, 9]

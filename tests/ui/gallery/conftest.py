@@ -61,6 +61,12 @@ class Shown:
         return [row.prompt for row in rows]
 
 
+@pytest.fixture(autouse=True)
+def _folders_settle_soon(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Look at folders that have changed without waiting for further changes."""
+    monkeypatch.setattr("app.gallery.upkeep._SETTLE_MS", 10)
+
+
 @pytest.fixture
 def shown(desk: Desk) -> Shown:
     return Shown(desk, PROMPTS)
