@@ -1,18 +1,22 @@
 """A window for each test that wants one, closed with everything behind it."""
 
+import shutil
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from app.engine.connection import EngineCommand
 from app.form.fields import STARTER_PROMPT
-from app.form.generation import COMMON_SUGGESTIONS
-from app.settings.values import Look
+from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS
+from app.queue.jobs import JobState
+from app.settings.values import USUAL, Look
 from engine.api.request import GenerateRequest
 from tests.app.fake_engine import Plan
 from tests.app.known_hardware import write_verdicts
@@ -49,6 +53,8 @@ class Desk(Staged):
     ) -> None:
         super().__init__(folder, bot, command, QUICK if command else None)
         self.window = MainWindow(self.session, theme)
+        self._first_form = self.session.generation.form
+        self._first_size: QSize | None = None
         bot.addWidget(self.window)
         self.window.show()
         # Keys go to the active window only.
@@ -83,6 +89,48 @@ class Desk(Staged):
         self.wait(window.isActiveWindow)
         window.form.verticalScrollBar().setValue(0)
         window.form.prompt.setFocus()
+
+    def put_all_back(self) -> None:
+        """Bring back also what makes the first form, the window's size, settings and pictures.
+
+        What is left: folders that were added, models, presets, and what the engine told.
+        """
+        window, settings = self.window, self.session.settings
+        if self._first_size is None:
+            self.wait(lambda: not window._framed.isActive())  # pyright: ignore[reportPrivateUsage]
+            self._first_size = window.size()
+        window.resize(self._first_size)
+        if window.queue.isVisible():
+            window.queue.closed.emit()
+        self._make_nothing()
+        self._show_no_picture()
+        if settings.now != USUAL:
+            settings.change(**msgspec.structs.asdict(USUAL))
+            self.wait(lambda: settings.is_idle)
+        self.put_back()
+        self.session.generation.put(self._first_form)
+        self.session.generation.suggestions = STARTER_SUGGESTIONS
+
+    def _make_nothing(self) -> None:
+        """Empty the queue."""
+        jobs = self.queue.jobs
+        if not jobs:
+            return
+        self.queue.cancel_all()
+        self.wait(lambda: all(job.state.is_over for job in self.queue.jobs))
+        self.queue.clear(*JobState)
+        self.wait(lambda: not self.queue.jobs)
+
+    def _show_no_picture(self) -> None:
+        """Delete the pictures that were made, and show none."""
+        view, pictures = self.session.view, self.session.output_pictures
+        view.painting = view.live = view.details = view.alone = False
+        view.path = view.map_over = None
+        if self.paths.output.exists():
+            shutil.rmtree(self.paths.output)
+        if len(pictures):
+            pictures.refresh()
+            self.wait(lambda: not len(pictures))
 
     def end(self) -> None:
         """Leave no process, thread or file open."""
@@ -159,3 +207,10 @@ def shared_desk(dark_theme: Theme, request: pytest.FixtureRequest) -> Iterator[D
     """One desk for tests of a module that change nothing."""
     with desk_of_module(request, dark_theme) as desk:
         yield desk
+
+
+@pytest.fixture
+def kept_desk(shared_desk: Desk, theme: Theme) -> Desk:
+    """The desk of a module, put back: for tests that leave nothing which that does not undo."""
+    shared_desk.put_all_back()
+    return shared_desk

@@ -33,6 +33,12 @@ ONE_WINDOW = settings(
 )
 
 
+@pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
 @ONE_WINDOW
 @given(request=form_requests)
 def test_a_request_goes_through_the_window_unchanged(desk: Desk, request: GenerateRequest) -> None:

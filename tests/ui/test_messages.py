@@ -26,6 +26,12 @@ from ui.widgets.zoom_bar import ZoomBar
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
 
 
+@pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
 def tell(desk: Desk, *messages: str) -> tuple[NoticeCard, ...]:
     for message in messages:
         desk.session.notices.tell(message, actions=(NoticeAction.UNDO_CHANGE,), undo=lambda: None)

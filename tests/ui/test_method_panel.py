@@ -32,6 +32,12 @@ ADJUSTED = msgspec.structs.replace(
 )
 
 
+@pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
 def choices(box: ChoiceBox) -> list[object]:
     """The choices, from the top."""
     items = (box.model().index(row, 0) for row in range(box.count()))

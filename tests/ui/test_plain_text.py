@@ -24,6 +24,12 @@ HOSTILE = (
 )
 
 
+@pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
 def shown_text(label: QLabel) -> str:
     """The text that a label was given; its format decides that it is drawn as plain text."""
     assert label.textFormat() is Qt.TextFormat.PlainText

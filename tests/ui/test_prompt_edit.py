@@ -9,12 +9,18 @@ from app.form.completions import NameKind
 from engine.api.prompts import PromptCheck
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
-from tests.ui.conftest import Desk
+from tests.ui.conftest import Desk, MakeDesk
 from ui.widgets.completion_list import CompletionList
 from ui.widgets.prompt_edit import PromptEdit
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
 
 
 def typed(desk: Desk, text: str) -> PromptEdit:
@@ -124,7 +130,8 @@ def test_a_surprise_is_undone_by_the_notice_and_in_the_field(desk: Desk) -> None
     assert desk.session.generation.prompt == before
 
 
-def test_a_word_that_is_still_composed_is_made_with(desk: Desk) -> None:
+def test_a_word_that_is_still_composed_is_made_with(make_desk: MakeDesk) -> None:
+    desk = make_desk()
     desk.start()
     prompt = typed(desk, "a red ")
     QGuiApplication.sendEvent(prompt, QInputMethodEvent("사과", []))

@@ -20,6 +20,12 @@ TAKES_TWO = Features(reference_pictures=2)
 
 
 @pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
+@pytest.fixture
 def photos(tmp_path: Path) -> tuple[Path, ...]:
     """Three pictures that are wider than high."""
     random, paths = np.random.default_rng(0), tuple(tmp_path / f"{n}.png" for n in range(3))

@@ -39,9 +39,18 @@ WITH_CARD = MachineInfo(
 
 
 @pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
+@pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     with open_shop(tmp_path / "shop") as made:
         monkeypatch.setattr(app.packs.catalogue, "catalogue_file", lambda: made.catalogue)
+        # The window reads it once it has started, and its rows are told together.
+        for pause in ("_AFTER_START_MS", "_SETTLE_MS"):
+            monkeypatch.setattr(f"app.commands.packs.{pause}", 10)
         yield made
 
 
