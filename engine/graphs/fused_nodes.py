@@ -27,8 +27,8 @@ from engine.graphs.result_shapes import ResultShapes
 _NORM = ("Pow", "ReduceMean", "Add", "Sqrt", "Div", "Mul", "Mul")
 _PRODUCTS = frozenset({"FusedMatMul", "MatMul"})
 _NUMBER, _INTEGER = 4, 8
-# Convolutions of fewer channels take them as they come.
-_LEAST_BLOCKED = 8
+# The channels of a block (AVX2); convolutions of fewer take them as they come.
+_BLOCK = 8
 # Integers of so many bits become a matrix in float32 in each run.
 _WIDENED = 8
 
@@ -234,7 +234,7 @@ class FusedGraph:
         for node in nodes:
             if node.kind == "Conv":
                 (source, *rest) = node.taken
-                if self.shapes[source][1] >= _LEAST_BLOCKED:
+                if self.shapes[source][1] >= _BLOCK:
                     if source not in copied | made_in_blocks:
                         copied.add(source)
                         placed.append(FusedNode("ReorderInput", [source], [_blocked(source)], 0))
@@ -260,13 +260,16 @@ class FusedGraph:
         for place, node in enumerate(nodes):
             for name in (*node.taken, *node.made):
                 if name.endswith(_BLOCKED):
-                    self.sizes[name] = self._bytes(name.removesuffix(_BLOCKED))
+                    self.sizes[name] = self._blocked_bytes(name.removesuffix(_BLOCKED))
             if any(name.endswith(_BLOCKED) for name in (*node.taken, *node.made)):
                 node.order = _LAST + place
         return nodes
 
-    def _bytes(self, name: str) -> int:
-        return self.sizes.get(name) or self.shapes.numbers(name) * _NUMBER
+    def _blocked_bytes(self, name: str) -> int:
+        """Return the bytes of a value whose channels are in whole blocks."""
+        batch, channels, *sides = self.shapes[name]
+        whole = -(-channels // _BLOCK) * _BLOCK
+        return math.prod((batch, whole, *sides)) * _NUMBER
 
 
 _BLOCKED = ":in blocks"

@@ -81,6 +81,19 @@ def test_gelu_with_a_bias_works_in_memory_of_its_own() -> None:
     assert with_bias.block == without.block == 2 * rows * width * 4
 
 
+def test_a_convolution_makes_whole_blocks_of_channels() -> None:
+    """With 4 of 8 channels, SDXL's prediction was told to lie in the first region, of 1 MB."""
+
+    def convolution(g: GraphBuilder) -> None:
+        x = g.op("Neg", g.input("x", DType.F32, ("batch", 8, 64, 64)))
+        g.output(g.op("Neg", g.conv(x, "layer", (8, 4))), "y", DType.F32, ("batch", 4, 64, 64))
+
+    found = simulated(graph_of(convolution), {"batch": 16})
+    # Of 2 MB each: the negative, that in blocks, the result in blocks. The result of 4 channels
+    # lies in the first region, and its negative where something was.
+    assert found.first.written == 3 * 2 * _MB + _MB
+
+
 def test_a_second_run_lays_results_out_where_they_fit_best() -> None:
     calls = [
         Call([("a", 3 * _MB), ("b", _MB), ("c", 2 * _MB), ("d", _MB)], (), ()),
