@@ -76,6 +76,11 @@ def test_the_hardware_is_told_in_a_sentence(desk: Desk, first: FirstRun) -> None
     assert f"{CARD} with 12 GB" in words
     assert "32 GB of memory" in words
     assert "210 GB free on the disk" in words
+    session.devices.checking = True
+    found, follows = first.found.text().split("\n")
+    assert found.startswith("Found: ")
+    assert "210 GB" in found
+    assert "measured" in follows
 
 
 def test_a_card_that_is_not_used_is_told_of() -> None:

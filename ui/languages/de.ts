@@ -1529,7 +1529,7 @@
   </message>
   <message>
    <source>Its speed is being measured, once.</source>
-   <translation>Wie schnell sie ist, wird einmalig gemessen.</translation>
+   <translation>Die Geschwindigkeit wird einmalig gemessen.</translation>
   </message>
   <message>
    <source>Looking at your hardware…</source>

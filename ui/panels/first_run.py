@@ -183,7 +183,7 @@ class FirstRun(QWidget):
             self.found.setText(self.tr("Looking at your hardware…"))
             return
         room = devices.memory_free_bytes, self._session.disk.free_bytes
-        sentences = [found_words(machine, *room)]
+        sentences: list[str] = []
         if devices.chosen is None or used_adapter(machine, devices.chosen) is None:
             sentences.append(device_sentence(machine, devices.chosen))
         seconds = self._session.picture_time.of_form
@@ -191,7 +191,9 @@ class FirstRun(QWidget):
             sentences.append(self.tr("Its speed is being measured, once."))
         elif seconds is not None:
             sentences.append(picture_time(seconds))
-        self.found.setText(breakable(" ".join(sentences)))
+        # Wrapped as one text they left a single word for the second line.
+        lines = found_words(machine, *room), " ".join(sentences)
+        self.found.setText("\n".join(breakable(line) for line in lines if line))
 
 
 def _card(title: str, sentence: str = "") -> tuple[QFrame, QVBoxLayout]:
