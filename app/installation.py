@@ -7,9 +7,10 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
+
+import msgspec
 
 from app.code_folder import code_folder
 from engine.refused_files import HINT, MESSAGE, is_refused
@@ -19,8 +20,7 @@ FILE_LIST = "files.json"
 _MAX_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class FileFault:
+class FileFault(msgspec.Struct, frozen=True):
     """A file that is not as it was built; its path is relative to the tree, with slashes."""
 
     path: str

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+import msgspec
 import platformdirs
 
 from app.settings.reading import FILE, read_settings
@@ -17,8 +17,7 @@ from engine.errors import EngineError
 from engine.file_paths import exists, is_folder, is_too_long
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(msgspec.Struct, frozen=True):
     """The folders of the application. None of them need exist."""
 
     # Pictures, always where the user looks for pictures.

@@ -1,9 +1,9 @@
 """The application without widgets: its state and its commands, wired together."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import QObject
 
 from app.background import Background
@@ -106,7 +106,8 @@ class Session(QObject):
         self.process, self.client, self.queue = process, client, queue
         self._paths = paths
         self._site_keys = SiteKeys(paths.state)
-        self._terms = noting_terms(paths.state, replace(terms, key_of=self._site_keys.of))
+        terms = msgspec.structs.replace(terms, key_of=self._site_keys.of)
+        self._terms = noting_terms(paths.state, terms)
         self.contacts, self.logs = Contacts(paths.state), paths.logs
         self.state_folder = paths.state
         self.settings = SettingsState(paths.config, self)

@@ -2,8 +2,9 @@
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 # D-Bus's reference implementation, which Qt loads, too.
 _LIBRARY = "libdbus-1.so.3"
@@ -11,8 +12,7 @@ _LIBRARY = "libdbus-1.so.3"
 _TEXT, _NUMBER, _END = ord("s"), ord("u"), 0
 
 
-@dataclass(frozen=True, slots=True)
-class BusCall:
+class BusCall(msgspec.Struct, frozen=True):
     """A question to a program on the bus; its numbers are unsigned and have 32 bits."""
 
     name: str

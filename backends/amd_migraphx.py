@@ -12,11 +12,12 @@ microsoft/onnxruntime and onnxruntime/onnxruntime-ep-amdgpu.
 # (the runtime ships no complete types)
 
 import sys
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from backends import hardware
 from backends.base import (
@@ -66,8 +67,7 @@ _PLUGIN = "onnxruntime_ep_migraphx"
 _ROCM_VERSION = Path("/opt/rocm/.info/version")
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(msgspec.Struct, frozen=True):
     """The source of the provider: a plug-in's `devices`, or ONNX Runtime itself; or `missing`."""
 
     devices: "tuple[ort.OrtEpDevice, ...]" = ()

@@ -11,10 +11,11 @@ Errors, operators and tensors have modules of their own, whose names this one pa
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from backends.elements import DType, Precision
 from backends.errors import BackendError as BackendError
@@ -54,8 +55,7 @@ class Cancellation(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FileSlice:
+class FileSlice(msgspec.Struct, frozen=True):
     """A tensor that stays in its file: row-major, little-endian, `offset` from the file's start.
 
     `channels_last`: a kernel [out, in, height, width] of a PyTorch file that follows there as
@@ -87,16 +87,15 @@ class FileSlice:
         if block is not None and (start * row % block.elements or stop * row % block.elements):
             raise ValueError(f"rows {start} to {stop} of {self.shape} cut blocks of {self.dtype}")
         offset = self.offset + self.dtype.bytes_of(start * row)
-        return replace(self, offset=offset, shape=(stop - start, *self.shape[1:]))
+        return msgspec.structs.replace(self, offset=offset, shape=(stop - start, *self.shape[1:]))
 
     def reshaped(self, shape: tuple[int, ...]) -> "FileSlice":
         """Return the same numbers, in the same order, in another shape of equal size."""
         assert not self.channels_last, "its numbers are in another order"
-        return replace(self, shape=shape)
+        return msgspec.structs.replace(self, shape=shape)
 
 
-@dataclass(frozen=True, slots=True)
-class ComputedArray:
+class ComputedArray(msgspec.Struct, frozen=True):
     """A tensor in memory; the array's type is `dtype.numpy`."""
 
     array: Array
@@ -121,8 +120,7 @@ class ComputedArray:
 WeightRef = FileSlice | ComputedArray
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(msgspec.Struct, frozen=True):
     """A network ready to compile.
 
     `model` is a serialised ONNX ModelProto in which each weight is an initializer with external
@@ -151,8 +149,8 @@ class Graph:
     one_size: bool = False
     in_place: frozenset[str] = frozenset()
     room_bytes: int | None = None
-    least_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
-    weight_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    least_sizes: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
+    weight_sizes: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
 
     @property
     def weight_bytes(self) -> int:
@@ -160,16 +158,14 @@ class Graph:
         return sum(self.weight_sizes.values())
 
 
-@dataclass(frozen=True, slots=True)
-class MissingPack:
+class MissingPack(msgspec.Struct, frozen=True):
     """A runtime pack that a backend needs: its id, and a sentence for the user."""
 
     pack: str
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(msgspec.Struct, frozen=True):
     """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used.
 
     `install` names the runtime packs, the best first, any of which would make it usable; none where
@@ -192,8 +188,7 @@ class Device:
         return self.unusable is None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryInfo:
+class MemoryInfo(msgspec.Struct, frozen=True):
     """Total and free bytes of a device's memory. Integrated devices share them with the host."""
 
     total: int
@@ -201,8 +196,7 @@ class MemoryInfo:
     integrated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionRange:
+class DimensionRange(msgspec.Struct, frozen=True):
     """The range of a dynamic dimension in the coming runs, and its usual value."""
 
     minimum: int
@@ -210,11 +204,12 @@ class DimensionRange:
     maximum: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeProfile:
+class ShapeProfile(msgspec.Struct, frozen=True):
     """The ranges of a graph's dynamic dimensions, by their names in its `TensorSpec`s."""
 
-    dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
+    dimensions: Mapping[str, DimensionRange] = msgspec.field(
+        default_factory=dict[str, DimensionRange]
+    )
 
 
 class ShapeSupport(StrEnum):
@@ -225,8 +220,7 @@ class ShapeSupport(StrEnum):
     STATIC = "static"  # one size: the profile's optimum
 
 
-@dataclass(frozen=True, slots=True)
-class Compilation:
+class Compilation(msgspec.Struct, frozen=True):
     """Properties of a device's compiler, by which the engine manages its artifacts."""
 
     shapes: ShapeSupport
@@ -238,12 +232,11 @@ class Compilation:
     refits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(msgspec.Struct, frozen=True):
     """A compiled graph in a folder of the cache, and the sizes it was compiled for."""
 
     folder: Path
-    profile: ShapeProfile = field(default_factory=ShapeProfile)
+    profile: ShapeProfile = msgspec.field(default_factory=ShapeProfile)
 
 
 class Session(Protocol):

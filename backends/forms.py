@@ -1,7 +1,8 @@
 """The forms in which an operator can be written; a backend chooses those its compiler runs best."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 
 class AttentionForm(StrEnum):
@@ -75,8 +76,7 @@ class UpsamplingForm(StrEnum):
     TRANSPOSED = "transposed"
 
 
-@dataclass(frozen=True, slots=True)
-class BlockForm:
+class BlockForm(msgspec.Struct, frozen=True):
     """The form of linear layers with weights in blocks: com.microsoft MatMulNBits, of 4 or 8 bits.
 
     Weights that are stored in blocks of small integers stay in blocks. Of others, which are numbers

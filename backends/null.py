@@ -11,11 +11,11 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Event
 from zlib import crc32
 
+import msgspec
 import numpy as np
 
 from backends.base import (
@@ -52,8 +52,7 @@ _ARTIFACT, _END = "network.bin", b"the end"
 _PIECES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Compiling:
+class Compiling(msgspec.Struct, frozen=True):
     """The simulated compiler: its `backends.base.Compilation`, its files, and its failures."""
 
     shapes: ShapeSupport = ShapeSupport.DYNAMIC
@@ -83,11 +82,10 @@ class Compiling:
 
     def as_environment(self) -> dict[str, str]:
         """Return the variable that `from_environment` reads."""
-        return {COMPILING: json.dumps(asdict(self))}
+        return {COMPILING: json.dumps(msgspec.structs.asdict(self))}
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(msgspec.Struct, frozen=True):
     """The scripted failures and delays of a graph."""
 
     load_error: BackendError | None = None

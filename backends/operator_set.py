@@ -1,6 +1,6 @@
 """The operators that a compiler runs best, by which the engine writes a network's graph."""
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.elements import DType, Precision
 from backends.forms import (
@@ -17,8 +17,7 @@ from backends.forms import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionKernels:
+class AttentionKernels(msgspec.Struct, frozen=True):
     """The element types and head widths that a compiler has attention kernels for."""
 
     elements: tuple[DType, ...]
@@ -36,8 +35,7 @@ class AttentionKernels:
 IN_FLIGHT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Streaming:
+class Streaming(msgspec.Struct, frozen=True):
     """A runtime's way to stream weights to its device in each run (`Graph.room_bytes`).
 
     It streams those of networks that take more than `least_share` of the device's memory.
@@ -54,8 +52,7 @@ class Streaming:
         return nbytes > self.least_share * total_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorSet:
+class OperatorSet(msgspec.Struct, frozen=True):
     """The forms of ONNX operators that a compiler runs best, and the weight types it takes.
 
     Raises ValueError for forms that cannot be combined.

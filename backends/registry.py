@@ -1,15 +1,15 @@
 """Every backend, in order of preference. A vendor's package is imported only when it is needed."""
 
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
+import msgspec
+
 from backends.base import Backend, Device
 
 
-@dataclass(frozen=True, slots=True)
-class BackendReference:
+class BackendReference(msgspec.Struct, frozen=True):
     """The module and class of a backend; `automatic` ones are candidates without a user's request.
 
     `Device.automatic=False` wins over the backend's. A `trusted` backend comes with Safelight and

@@ -1,10 +1,10 @@
 """The inputs and outputs of a graph: their names, types and shapes, and the numbers of a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,8 +36,7 @@ class DeviceValue(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HostValue:
+class HostValue(msgspec.Struct, frozen=True, eq=False):
     """A `DeviceValue` of a backend that computes in main memory, or hands its results over there.
 
     `array` may be the memory of the output itself, which the next run overwrites.
@@ -61,8 +60,7 @@ Feed = Array | DeviceValue
 Feeds = Mapping[str, Feed]
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSpec:
+class TensorSpec(msgspec.Struct, frozen=True):
     """Name, type and shape of a graph's input or output.
 
     A string in the shape names a dimension that may vary; "8*height" and "height/8", rounded up,

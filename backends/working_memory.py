@@ -1,15 +1,15 @@
 """The memory that a run takes beyond weights, and what a backend's runtime makes of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+import msgspec
 
 # Numbers enter and leave a run in float32.
 _OUTSIDE_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class PackedAttention:
+class PackedAttention(msgspec.Struct, frozen=True):
     """Numbers of keys and values of one attention, as it packs them: all, and those of one head."""
 
     numbers: int
@@ -25,8 +25,7 @@ class PackedAttention:
         return (self.of_head * threads if one_by_one else self.numbers) * itemsize
 
 
-@dataclass(frozen=True, slots=True)
-class HeldResults:
+class HeldResults(msgspec.Struct, frozen=True):
     """Numbers of results in a run: those held at once, and those that fused attention takes.
 
     `leaving` are those that leave the run, which are held to its end, `entering` those that it is
@@ -48,8 +47,7 @@ class HeldResults:
     arena_left: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WorkingMemory:
+class WorkingMemory(msgspec.Struct, frozen=True):
     """The memory of a runtime's processor or device beyond weights, measured with upscalers.
 
     A run takes `share` times the bytes of the results that are needed at once, and a session

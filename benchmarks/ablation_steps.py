@@ -1,7 +1,8 @@
 """A series of UNet graphs, each with one more of ONNX Runtime's fused operators."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+import msgspec
 
 from backends.base import OperatorSet
 from backends.forms import (
@@ -14,7 +15,7 @@ from backends.forms import (
 )
 from backends.nvidia_cuda import OPERATORS
 
-_PLAIN = replace(
+_PLAIN = msgspec.structs.replace(
     OPERATORS,
     attention=AttentionForm.PRIMITIVE,
     layout=Layout.PLANES,
@@ -23,13 +24,13 @@ _PLAIN = replace(
     geglu=GegluForm.HALVES,
     residual=ResidualForm.ADD,
 )
-_ATTENTION = replace(_PLAIN, attention=AttentionForm.MULTI_HEAD)
-_LAYER_NORM = replace(_ATTENTION, layer_norm=LayerNormForm.SKIP)
-_CHANNELS_LAST = replace(_LAYER_NORM, layout=Layout.CHANNELS_LAST)
-_GROUP_NORM = replace(_CHANNELS_LAST, group_norm=GroupNormForm.FUSED)
-_SPLIT_GELU = replace(_GROUP_NORM, geglu=GegluForm.BIAS_SPLIT)
-_PACKED = replace(_SPLIT_GELU, attention=AttentionForm.PACKED)
-_BIAS_ADD = replace(_PACKED, residual=ResidualForm.BIAS_ADD)
+_ATTENTION = msgspec.structs.replace(_PLAIN, attention=AttentionForm.MULTI_HEAD)
+_LAYER_NORM = msgspec.structs.replace(_ATTENTION, layer_norm=LayerNormForm.SKIP)
+_CHANNELS_LAST = msgspec.structs.replace(_LAYER_NORM, layout=Layout.CHANNELS_LAST)
+_GROUP_NORM = msgspec.structs.replace(_CHANNELS_LAST, group_norm=GroupNormForm.FUSED)
+_SPLIT_GELU = msgspec.structs.replace(_GROUP_NORM, geglu=GegluForm.BIAS_SPLIT)
+_PACKED = msgspec.structs.replace(_SPLIT_GELU, attention=AttentionForm.PACKED)
+_BIAS_ADD = msgspec.structs.replace(_PACKED, residual=ResidualForm.BIAS_ADD)
 
 # In the order of the publication cited below.
 STEPS: Mapping[str, OperatorSet] = {

@@ -10,7 +10,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -66,7 +65,7 @@ class Bench:
         self._ticks.start(5)
         paths = find_paths({"SAFELIGHT_LOGS": str(folder / "logs")})
         self._session = make_session(
-            replace(
+            msgspec.structs.replace(
                 paths,
                 output=folder / "pictures",
                 cache=folder / "cache",

@@ -11,9 +11,10 @@ import shutil
 import sys
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+
+import msgspec
 
 from engine.file_lock import FileLock
 from engine.file_paths import is_folder
@@ -24,8 +25,7 @@ _DAY_S = 24 * 3600
 _ABANDONED_S = _DAY_S
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """An entry: `bytes` on disk, `last_used` in seconds since 1970."""
 
     name: str

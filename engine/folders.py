@@ -6,8 +6,9 @@ network disk every answer takes as long as reading a page.
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+
+import msgspec
 
 from engine.api.weight_suffixes import GGUF_SUFFIX, SAFETENSORS_SUFFIXES
 from engine.file_paths import is_folder
@@ -52,8 +53,7 @@ _ATTRIBUTES_PREFIX = "._"
 PIPELINE_FILE = "model_index.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(msgspec.Struct, frozen=True):
     """A folder that was walked to from `root`, its time in ns since 1970, and its entries by name.
 
     Folders that are taken out of the list `below` are not entered, as with `os.walk`.

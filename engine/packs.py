@@ -11,9 +11,10 @@ import os
 import platform
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 from engine.file_lock import FileLock
 
@@ -32,8 +33,7 @@ _locks: list[FileLock] = []
 _dll_folders: list[object] = []
 
 
-@dataclass(frozen=True, slots=True)
-class PackInUse:
+class PackInUse(msgspec.Struct, frozen=True):
     """A pack whose folder this process searches; `folder` is that of its modules.
 
     `dll_folders` are those of its libraries for Windows.
@@ -46,8 +46,7 @@ class PackInUse:
     dll_folders: frozenset[Path] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class PacksInUse:
+class PacksInUse(msgspec.Struct, frozen=True):
     """The packs in use, and a sentence for each active one that cannot be used."""
 
     packs: tuple[PackInUse, ...] = ()

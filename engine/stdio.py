@@ -2,13 +2,13 @@
 
 import os
 import sys
-from dataclasses import dataclass
+
+import msgspec
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Pipes:
+class Pipes(msgspec.Struct, frozen=True):
     """Descriptors of the protocol's pipes, which no library and no child process knows."""
 
     commands: int

@@ -1,12 +1,11 @@
 """A row of the table of keys."""
 
-from dataclasses import dataclass
+import msgspec
 
 from ui.key_scopes import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """The words, the keys and the scope of an action."""
 
     text: object

@@ -1,7 +1,6 @@
 """A decoded picture with smaller copies of itself, so that any zoom is drawn fast and smoothly."""
 
-from dataclasses import dataclass
-
+import msgspec
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
 
@@ -9,8 +8,7 @@ from PySide6.QtGui import QImage
 _SMALLEST = 256
 
 
-@dataclass(frozen=True, slots=True)
-class PictureLevels:
+class PictureLevels(msgspec.Struct, frozen=True):
     """A picture, then copies of it, each with half the sides of the one before; at least one."""
 
     images: tuple[QImage, ...]

@@ -1,10 +1,10 @@
 """The places of the window: a rail of buttons at the side, and the page of the open place."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
+import msgspec
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -37,8 +37,7 @@ class Place(StrEnum):
 _SOFT_HYPHEN = "\u00ad"
 
 
-@dataclass(frozen=True, slots=True)
-class _Button:
+class _Button(msgspec.Struct, frozen=True):
     """A place's button: its short name, its icon, and the action that it triggers."""
 
     text: object

@@ -1,9 +1,9 @@
 """Times each network of a checkpoint on a device, as published benchmarks do."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Cancellation, Precision
@@ -22,8 +22,7 @@ from engine.memory.plan import WeightPlacement
 from engine.text.chunks import CHUNK_LENGTH, first_end
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentTiming:
+class ComponentTiming(msgspec.Struct, frozen=True):
     """Seconds to prepare a network and to run it, the first time and the second."""
 
     component: str
@@ -33,8 +32,7 @@ class ComponentTiming:
     second_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(msgspec.Struct, frozen=True):
     component: str
     network: Network
     # Returns the inputs for a batch of this many pictures.

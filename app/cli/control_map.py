@@ -1,7 +1,6 @@
 """`safelight map`: a picture turned into the map that a ControlNet looks at."""
 
 import argparse
-from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -109,7 +108,7 @@ def _target(options: argparse.Namespace) -> Destination:
     """Return the place of the map: in a folder it is named after its picture."""
     target = destination(str(typed_path(options.output)))
     name = name_after(typed_path(options.picture).name, f"-{options.preprocessor}.png")
-    return target if target.name else replace(target, name=name)
+    return target if target.name else msgspec.structs.replace(target, name=name)
 
 
 def _open(chosen: MapOptions) -> MapOptions:

@@ -1,7 +1,6 @@
 """The models and VAEs that other tools' pictures name, among the user's files."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -48,7 +47,7 @@ def with_stated_models(source: ImportedRequest, *, first: bool) -> ImportedReque
     done |= {drawn_again_with(again) if again in found else ""}
     done |= {made_with_vae(source.vae) if vae is not None else ""}
     warnings = tuple(warning for warning in source.warnings if warning not in done)
-    return replace(source, request=request, warnings=warnings)
+    return msgspec.structs.replace(source, request=request, warnings=warnings)
 
 
 def _called(names: set[str]) -> dict[str, Path]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 
@@ -47,8 +46,7 @@ class Stage(Enum):
     FAILED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """A model that a link leads to, for a person to agree to: nothing of it is here yet.
 
     `hosts` would be connected to for the file at `chosen`.
@@ -133,7 +131,9 @@ class ModelGetting(QObject):
 
         def ask() -> Offer | DownloadProblem:
             try:
-                return self._with_sender(replace(offer, chosen=chosen, hosts=()), number)
+                return self._with_sender(
+                    msgspec.structs.replace(offer, chosen=chosen, hosts=()), number
+                )
             except DownloadError as error:
                 return error.problem
 
@@ -238,7 +238,9 @@ class ModelGetting(QObject):
             told if at == offer.chosen else file for at, file in enumerate(offer.page.files)
         )
         hosts = tuple(dict.fromkeys((offer.link.host, sender.host)))
-        return replace(offer, page=msgspec.structs.replace(offer.page, files=files), hosts=hosts)
+        return msgspec.structs.replace(
+            offer, page=msgspec.structs.replace(offer.page, files=files), hosts=hosts
+        )
 
     def _with_size(self, offer: Offer, number: int) -> OfferedFile:
         if offer.file.size:

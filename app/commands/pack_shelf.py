@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QCoreApplication
 
 from app.commands.pack_fit import preference, unfit_reason
@@ -27,8 +27,7 @@ _STAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(msgspec.Struct, frozen=True):
     """The packs that this version knows, and those that are installed, by their ids."""
 
     packs: Mapping[str, Pack]
@@ -36,8 +35,7 @@ class Shelf:
     previous: Mapping[str, Installed]
 
 
-@dataclass(frozen=True, slots=True)
-class Doings:
+class Doings(msgspec.Struct, frozen=True):
     """The installations and downloads of packs that are under way, and their results, by ids.
 
     `under_way` are installations and repairs, None before their first progress; `ready` are packs
@@ -45,10 +43,10 @@ class Doings:
     those of the running engine, of which `chosen` makes pictures; `is_checked`: all were tried.
     """
 
-    downloads: Mapping[str, Download] = field(default_factory=dict[str, Download])
-    under_way: Mapping[str, Stage | None] = field(default_factory=dict[str, Stage | None])
+    downloads: Mapping[str, Download] = msgspec.field(default_factory=dict[str, Download])
+    under_way: Mapping[str, Stage | None] = msgspec.field(default_factory=dict[str, Stage | None])
     ready: frozenset[str] = frozenset()
-    problems: Mapping[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
+    problems: Mapping[str, ErrorInfo] = msgspec.field(default_factory=dict[str, ErrorInfo])
     machine: MachineInfo | None = None
     devices: tuple[DeviceInfo, ...] = ()
     chosen: DeviceInfo | None = None

@@ -1,6 +1,6 @@
 """The long-lived objects that hold the application's state."""
 
-from dataclasses import dataclass
+import msgspec
 
 from app.background import Background
 from app.engine.client import EngineClient
@@ -15,8 +15,7 @@ from app.queue.progress import ProgressState
 from app.view import ViewState
 
 
-@dataclass(frozen=True, slots=True)
-class AppState:
+class AppState(msgspec.Struct, frozen=True):
     """The state that commands read and change; the window draws it."""
 
     background: Background

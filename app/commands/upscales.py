@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -201,8 +200,7 @@ class UpscaleCommands(QObject):
         )
 
 
-@dataclass(slots=True)
-class _Together:
+class _Together(msgspec.Struct):
     """Pictures that were queued together: how many, the jobs that are not over, what was saved.
 
     `is_beside` is false if a picture was saved in another folder than the one before.
@@ -210,7 +208,7 @@ class _Together:
 
     count: int
     left: set[str]
-    saved: list[str] = field(default_factory=list[str])
+    saved: list[str] = msgspec.field(default_factory=list[str])
     is_beside: bool = True
 
 

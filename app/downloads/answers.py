@@ -1,9 +1,10 @@
 """Judges the heads of servers' answers: redirects, ranges, lengths, and times to wait."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urljoin
+
+import msgspec
 
 from app.downloads.connection import Answer
 
@@ -14,8 +15,7 @@ _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
 _DIGITS = re.compile(r"\d{1,19}")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """The bytes of the file that an answer carries: from `begin` up to `end`, which is excluded."""
 
     begin: int

@@ -4,9 +4,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from app.downloads.errors import DownloadCode
 
@@ -19,8 +20,7 @@ _CHUNKS = 8
 LOOK_S = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The head of a server's answer; the names of its headers are in lower case."""
 
     url: str

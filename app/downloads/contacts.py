@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -63,4 +62,4 @@ class Contacts:
 
 def noting_terms(state: Path, terms: Terms = USUAL_TERMS) -> Terms:
     """Return terms under which every host that is asked is kept in the folder `state`."""
-    return replace(terms, contacted=Contacts(state).note)
+    return msgspec.structs.replace(terms, contacted=Contacts(state).note)

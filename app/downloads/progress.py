@@ -3,7 +3,8 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from app.downloads.entries import DownloadState
 
@@ -11,8 +12,7 @@ _TOLD_EVERY_S = 0.2
 _WINDOW_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(msgspec.Struct, frozen=True):
     """A point that a download has reached."""
 
     state: DownloadState

@@ -1,14 +1,14 @@
 """The proxy that leads to a host, by the environment, else by the system's settings."""
 
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
+
+import msgspec
 
 _LOOPBACK = "127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class Proxy:
+class Proxy(msgspec.Struct, frozen=True):
     """A proxy's URL, and what it is told of its user, as `name:password`; empty if nothing."""
 
     url: str

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+import msgspec
 
 from app.downloads.answers import PASSING, REDIRECTS, next_address, wait_asked_s
 from app.downloads.connection import LOOK_S, Answer, Connection, ConnectionFailure, Stopped
@@ -27,8 +28,7 @@ class Setback(Exception):  # noqa: N818 (not yet a failure)
         self.wait_s = wait_s
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(msgspec.Struct, frozen=True):
     """Asks for one file, which messages name, at the hosts that may be asked."""
 
     file: str

@@ -1,7 +1,8 @@
 """Terms of a download: its patience with servers, and what may be asked without encryption."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from app.downloads.source import host_of
 
@@ -15,8 +16,7 @@ def _nobody(_host: str) -> None:
     """Take a host that nobody wants to know of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True):
     """Times to wait for servers, in seconds, and the number of times they are asked again.
 
     `tries` counts failures in a row, without a byte in between, at one address. The wait after each

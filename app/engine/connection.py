@@ -4,8 +4,8 @@ import logging
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass
 
+import msgspec
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
 from app.engine.end import EngineEnd, broken_error, crash_error, flood_error, not_started_error
@@ -31,8 +31,7 @@ _TAIL_LINE_CHARACTERS = 500
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineCommand:
+class EngineCommand(msgspec.Struct, frozen=True):
     """The program and arguments that start the engine, and the folder of its runtime packs."""
 
     program: str
@@ -40,8 +39,7 @@ class EngineCommand:
     packs: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingLimits:
+class ReadingLimits(msgspec.Struct, frozen=True):
     """Limits of reading: milliseconds for each turn of the event loop, and unread bytes.
 
     `backlog_bytes` limits bytes that came faster than they are parsed, not an unfinished frame.

@@ -3,7 +3,8 @@
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.sentences import NO_WORDS, Sentence, sentence
 from engine.api.values import ErrorCode, ErrorInfo
@@ -46,8 +47,7 @@ _WINDOWS_CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EngineEnd:
+class EngineEnd(msgspec.Struct, frozen=True):
     """The end of one engine process."""
 
     error: ErrorInfo

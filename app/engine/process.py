@@ -7,7 +7,6 @@ import logging
 import os
 import time
 from collections import deque
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -53,8 +52,7 @@ class EngineState(StrEnum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class Supervision:
+class Supervision(msgspec.Struct, frozen=True):
     """Time limits and counts for the supervision of an engine."""
 
     # From the start of the process to Ready: a cold disk and a busy processor take their time, and
@@ -71,7 +69,7 @@ class Supervision:
     # the window resets the delays.
     crash_limit: int = 3
     crash_window_s: float = 300.0
-    reading: ReadingLimits = field(default_factory=ReadingLimits)
+    reading: ReadingLimits = msgspec.field(default_factory=ReadingLimits)
 
 
 def engine_command(packs: Path) -> EngineCommand:

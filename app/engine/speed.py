@@ -1,6 +1,6 @@
 """The time that pictures take on a device, estimated from its trial."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.api.machine import DeviceInfo
 from engine.api.speed import denoising_trials
@@ -10,8 +10,7 @@ from engine.api.values import PrecisionName
 _CELL = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PictureKind:
+class PictureKind(msgspec.Struct, frozen=True):
     """A picture to estimate: the parameters of the model's denoiser, its size and predictions.
 
     A usual step with guidance takes two predictions of the denoiser, one without takes one.

@@ -1,6 +1,5 @@
 """The two kinds of pictures that steer the next ones: control layers and image prompts."""
 
-from dataclasses import dataclass
 from pathlib import PureWindowsPath
 from typing import Literal
 
@@ -18,8 +17,7 @@ MODEL_ITSELF = ""
 Layer = ControlLayer | ImagePrompt
 
 
-@dataclass(frozen=True, slots=True)
-class LayerKind:
+class LayerKind(msgspec.Struct, frozen=True):
     """A kind of layer: its field of the form, its field for a file, and the files that it takes."""
 
     field: Literal["controls", "image_prompts"]

@@ -1,7 +1,6 @@
 """The checkpoints to choose from, and the engine's answers on them."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -29,8 +28,7 @@ ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
 _DENOISER = "denoiser"
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(msgspec.Struct, frozen=True):
     """A checkpoint that the engine is to inspect; `again` where the engine failed at it once."""
 
     path: Path
@@ -40,8 +38,7 @@ class _Question:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     """The checkpoints of the models folder, and the paths elsewhere that are gone."""
 
     listed: list[ListedCheckpoint]
@@ -218,7 +215,7 @@ class CheckpointStore(QObject):
         if event.error.code not in ENGINE_FAILURES:
             self._keep(question.path, event.error)
         elif not question.again:
-            self._ask(replace(question, again=True))
+            self._ask(msgspec.structs.replace(question, again=True))
 
     def _keep(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         self._answers[path] = answer

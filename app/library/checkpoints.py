@@ -1,8 +1,9 @@
 """The checkpoints a person can choose by name: the starter, and those in the models folder."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from app.paths import typed_path
 from engine.api.weight_suffixes import weights_name
@@ -23,8 +24,7 @@ STARTER_NAME = "starter"
 _SUFFIX = ".safetensors"
 
 
-@dataclass(frozen=True, slots=True)
-class ListedCheckpoint:
+class ListedCheckpoint(msgspec.Struct, frozen=True):
     """A checkpoint by the name `--model` takes; its content has not been looked at."""
 
     name: str

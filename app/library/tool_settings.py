@@ -8,7 +8,6 @@ SwarmUI in `Settings.fds`, InvokeAI in `invokeai.yaml`. What cannot be read name
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from os.path import expanduser, expandvars
@@ -123,14 +122,13 @@ def folders_in_paths_file(content: str, beside: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(section.folders for section in sections)))
 
 
-@dataclass(slots=True)
-class _Section:
+class _Section(msgspec.Struct):
     """A section of such a file, of which some lines are read; `name` is the latest one's."""
 
     beside: Path
     name: str = ""
     base: Path | None = None
-    paths: list[Path] = field(default_factory=list[Path])
+    paths: list[Path] = msgspec.field(default_factory=list[Path])
 
     def add(self, value: str) -> None:
         """Add a path that the latest name has."""

@@ -1,9 +1,9 @@
 """The kinds of failures: for each code a title, its meaning, and the actions that may mend it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+import msgspec
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from app.notices.remedies import OF_A_JOB, NoticeAction, actions_of, advice
@@ -14,8 +14,7 @@ _CONTEXT = "errors"
 _A = NoticeAction
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorKind:
+class ErrorKind(msgspec.Struct, frozen=True):
     """The texts of a code in English, and the actions for any failure of it, the best first.
 
     `meaning` is said of failures that bring no advice of their own.

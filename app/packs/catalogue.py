@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +17,7 @@ from engine.packs import this_machine, this_python, this_system
 _SYSTEMS = {"linux": "Linux", "windows": "Windows", "macos": "macOS"}
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(msgspec.Struct, frozen=True):
     """A system, a processor's architecture and a version of Python that packs are built for."""
 
     system: str
@@ -199,7 +197,9 @@ def _on(platform: Platform, name: str, described: _Described, builds: Iterable[B
     build = next((build for build in own if _fits(build, platform)), None)
     if build is None:
         facts["unavailable"] = described.unavailable or _why_none_fits(own, platform)
-        anywhere = any(_fits(build, replace(platform, python=build.python)) for build in own)
+        anywhere = any(
+            _fits(build, msgspec.structs.replace(platform, python=build.python)) for build in own
+        )
         return Pack(id=name, is_for_another_python=anywhere, **facts)
     return Pack(
         id=name,

@@ -9,7 +9,6 @@ earlier pack active, and `PackStore.tidy` deletes the rest.
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import file_digest
 from pathlib import Path
@@ -55,8 +54,7 @@ class Stage(StrEnum):
     TRY = "try"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """The bytes that are done of a stage; a trial has none."""
 
     stage: Stage
@@ -64,8 +62,7 @@ class Progress:
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """A pack that is active now: its verdict, and the packs that gave way to it.
 
     `repaired` are the files that were put in place again.
@@ -77,8 +74,7 @@ class Outcome:
     repaired: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True):
     """A person's view of an installation, and the wish to stop it."""
 
     on_progress: Callable[[Progress], None] = lambda _: None

@@ -1,7 +1,6 @@
 """The denoising that a picture takes: the size, steps and predictions of each of its passes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import prod
 from typing import Protocol
 
@@ -147,7 +146,7 @@ def _second_sampling(
     second: SecondPass, request: BaseRequest, settled: Settled, features_of: FeaturesOf
 ) -> GuidedSampling:
     first = _sampling(request, settled, features_of(second.checkpoint or request.checkpoint or ""))
-    return replace(
+    return msgspec.structs.replace(
         first,
         sampler=second.sampler or first.sampler,
         guidance=first.guidance if second.guidance is None else second.guidance,
@@ -165,7 +164,7 @@ def _refined(
     if choice is None or choice.checkpoint is None or choice.switch_at >= 1:
         return (last,)
     own, steps, at = choice.checkpoint, last.steps, choice.switch_at
-    refining = replace(sampling, features=features_of(own))
+    refining = msgspec.structs.replace(sampling, features=features_of(own))
     refined = msgspec.structs.replace(
         last,
         steps=steps - round(at * steps),

@@ -6,7 +6,6 @@ weights in the denoiser's, as nearly all layers of a network work at the same ce
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -59,8 +58,7 @@ class PaceFigures(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return self.prediction_s / self.pixels
 
 
-@dataclass(frozen=True, slots=True)
-class PictureCosts:
+class PictureCosts(msgspec.Struct, frozen=True):
     """The times of pictures by the `figures` of checkpoints, by their paths."""
 
     figures: Mapping[str, PaceFigures]

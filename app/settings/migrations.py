@@ -4,21 +4,23 @@ A setting that is no more needs no change: names that are no settings are passed
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from app.settings.toml_text import parse, put
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(msgspec.Struct, frozen=True):
     """The changes from one version to the next: `renamed` settings, and other words for values.
 
     `values` has for a setting, by its new name, the new value of each old text that has one.
     """
 
-    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
-    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    renamed: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    values: Mapping[str, Mapping[str, Any]] = msgspec.field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
 
     def apply(self, text: str) -> str:
         """Return a document of the version before as one of the next. Raises ValueError."""

@@ -1,7 +1,6 @@
 """Reads the settings file, whatever is in it; nothing here changes a file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,7 @@ class Fault(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """A settings file as it was read.
 
     `text` is its content in the newest version, None where there is no file or it has a `fault`;

@@ -1,6 +1,5 @@
 """Small JSON files of the application's own; a damaged one is put aside and reported."""
 
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -37,8 +36,7 @@ class _Version(msgspec.Struct, frozen=True):
 _version_decoder = msgspec.json.Decoder(_Version)
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentKind(Generic[Value]):
+class DocumentKind(msgspec.Struct, Generic[Value], frozen=True):
     """A kind of document: its content, its largest size, and how its problems are told.
 
     A file whose field `version` is above `version` is of a newer Safelight. `damaged` and `newer`

@@ -9,7 +9,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import BinaryIO, Generic, TypeVar
@@ -44,8 +43,7 @@ class _Header(msgspec.Struct, frozen=True, kw_only=True):
 _header_decoder = msgspec.json.Decoder(_Header)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalWords:
+class JournalWords(msgspec.Struct, frozen=True):
     """Sentences for a person about one kind of journal.
 
     `unreadable` has the fields {path} and {reason}, `unwritable` {folder} and {reason}.
@@ -57,8 +55,7 @@ class JournalWords:
     unwritable: Sentence
 
 
-@dataclass(frozen=True, slots=True)
-class JournalKind(Generic[Entry]):
+class JournalKind(msgspec.Struct, Generic[Entry], frozen=True):
     """A kind of journal: its name in the header, its entries, and how its problems are told.
 
     `decoder` reads an entry from a line; `code` is that of a journal that cannot be read.
@@ -75,16 +72,14 @@ class JournalKind(Generic[Entry]):
         return encode_json(_Header(journal=VERSION, kind=self.name)) + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class JournalContent(Generic[Entry]):
+class JournalContent(msgspec.Struct, Generic[Entry], frozen=True):
     """The entries of a journal, and what was wrong with its file."""
 
     entries: tuple[Entry, ...]
     problem: ErrorInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Journal(Generic[Entry]):
+class Journal(msgspec.Struct, Generic[Entry], frozen=True):
     """A journal in one file."""
 
     path: Path

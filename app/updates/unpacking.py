@@ -12,9 +12,10 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
+
+import msgspec
 
 from engine.durable import sync_file, sync_folder
 
@@ -29,8 +30,7 @@ class ArchiveError(Exception):
     """An archive that is damaged, or that names places outside of its own folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A file, folder or link of an archive; `target` is a link's, `content` opens a file."""
 
     name: str
@@ -40,8 +40,7 @@ class Member:
     content: Callable[[], IO[bytes]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
+class Unpacked(msgspec.Struct, frozen=True):
     """The content of a tree: the SHA-256 of each file, and the target of each link, by path."""
 
     files: dict[str, str]

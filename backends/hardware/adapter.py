@@ -1,12 +1,12 @@
 """A display adapter, described alike on Windows, macOS and Linux."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class PciId:
+
+class PciId(msgspec.Struct, frozen=True):
     """Maker and model of a PCI device; printed as lspci does, `10de:2684`."""
 
     vendor: int
@@ -16,8 +16,7 @@ class PciId:
         return f"{self.vendor:04x}:{self.device:04x}"
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(msgspec.Struct, frozen=True):
     """A display adapter. An empty text or None means that the system does not report the value.
 
     Memory is in bytes: the adapter's own, or the part of the host's that an integrated adapter may
@@ -54,8 +53,7 @@ class Role(Enum):
     BOARD = "the display of a server's management controller, not a graphics processor"
 
 
-@dataclass(frozen=True, slots=True)
-class Vendor:
+class Vendor(msgspec.Struct, frozen=True):
     """A maker of display adapters."""
 
     name: str

@@ -10,9 +10,10 @@ import struct
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
+
+import msgspec
 
 _FACTORY = UUID("78ee5945-c36e-4b13-a669-005dd11c0f06")
 _LIST = UUID("526c7776-40e9-459b-b711-f32ad76dfc28")
@@ -36,8 +37,7 @@ _MOST_ADAPTERS, _MOST_BYTES = 64, 4096
 _Pointer = ctypes.c_void_p
 
 
-@dataclass(frozen=True, slots=True)
-class DxcoreAdapter:
+class DxcoreAdapter(msgspec.Struct, frozen=True):
     """An adapter's properties, sizes in bytes; None means that it lacks the property."""
 
     luid: bytes

@@ -9,8 +9,9 @@ import os
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 _I915_QUERY, _I915_MEMORY_REGIONS = 0xC0106479, 4
 _XE_QUERY, _XE_MEMORY_REGIONS = 0xC0286440, 1
@@ -25,8 +26,7 @@ _MOST_BYTES = 1 << 16
 Ioctl = Callable[[int, int, ctypes.Array[ctypes.c_char]], object]
 
 
-@dataclass(frozen=True, slots=True)
-class CardMemory:
+class CardMemory(msgspec.Struct, frozen=True):
     """A card's memory in bytes; `free` is None if the kernel reports it only to administrators."""
 
     total: int

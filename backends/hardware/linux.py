@@ -7,8 +7,9 @@ files of NVIDIA's driver remain.
 
 import platform
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import MemoryInfo
 from backends.hardware.adapter import (
@@ -33,8 +34,7 @@ _DISPLAY, _ACCELERATOR = 0x03, 0x12
 _SET_ASIDE = ("vfio-pci", "pci-stub", "pciback", "xen-pciback")
 
 
-@dataclass(frozen=True, slots=True)
-class PciFiles:
+class PciFiles(msgspec.Struct, frozen=True):
     """One function of a PCI device: the contents of its sysfs files; `kind` is its class code."""
 
     address: str
@@ -63,8 +63,7 @@ class PciFiles:
         return kind == _DISPLAY or (kind == _ACCELERATOR and hexadecimal(self.vendor) == AMD)
 
 
-@dataclass(frozen=True, slots=True)
-class LinuxFiles:
+class LinuxFiles(msgspec.Struct, frozen=True):
     """The contents of all files read: PCI functions, KFD's nodes, NVIDIA's texts, versions."""
 
     functions: tuple[PciFiles, ...] = ()
@@ -116,7 +115,7 @@ def _read_function(
     if not function.is_adapter:
         return function
     nodes = [entry.name for entry in entries(folder / "drm") if entry.name.startswith("renderD")]
-    return replace(
+    return msgspec.structs.replace(
         function,
         product=read_text(folder / "product_name"),
         vram_total=read_text(folder / "mem_info_vram_total"),
@@ -241,7 +240,7 @@ def _with_texts(found: list[Adapter], files: LinuxFiles) -> Iterator[Adapter]:
         if adapter.driver == "nvidia":
             name = models.get(adapter.address) or adapter.name
             version_here = version or adapter.driver_version
-            yield replace(adapter, name=name, driver_version=version_here)
+            yield msgspec.structs.replace(adapter, name=name, driver_version=version_here)
         else:
             yield adapter
     for address in sorted(models.keys() - {adapter.address for adapter in found}):

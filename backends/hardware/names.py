@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from backends.hardware.adapter import VENDORS, PciId, Role
 from backends.hardware.reading import output_of, read_bytes
@@ -31,8 +32,7 @@ _MAKER = re.compile(
 _IDS_LINE = re.compile(r"(\t?)([0-9a-f]{4})  (.+)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseEntry:
+class DatabaseEntry(msgspec.Struct, frozen=True):
     """A device's entry in torchruntime's database."""
 
     pci: PciId
@@ -40,8 +40,7 @@ class DatabaseEntry:
     discrete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFunction:
+class ListedFunction(msgspec.Struct, frozen=True):
     """A line of `lspci -nn`: address with domain, class such as 0x0300, and name."""
 
     address: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+import msgspec
 
 from backends.base import MemoryInfo
 from backends.hardware.adapter import NVIDIA, Adapter, PciId, vendor_name
@@ -39,7 +40,7 @@ def with_nvml(adapter: Adapter, device: NvmlDevice, nvml: Nvml, host: MemoryInfo
     """Add NVML's facts to an adapter. A GPU without memory of its own shares the host's."""
     shared = device.memory_total is None
     capability = device.capability
-    return replace(
+    return msgspec.structs.replace(
         adapter,
         name=device.name or adapter.name,
         pci=adapter.pci or PciId(device.pci & 0xFFFF, device.pci >> 16),

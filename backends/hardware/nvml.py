@@ -6,8 +6,9 @@ It belongs to the driver, not to an SDK. Names and structures: NVML API referenc
 
 import ctypes
 import sys
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 _LIBRARY = "nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1"
 # Folders of the driver's libraries in NixOS and WSL, besides the loader's own.
@@ -16,8 +17,7 @@ _TEXT_BYTES = 96
 _MOST_DEVICES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class NvmlDevice:
+class NvmlDevice(msgspec.Struct, frozen=True):
     """A GPU as NVML sees it. Memory is None for a GPU without its own (GB10)."""
 
     name: str
@@ -29,8 +29,7 @@ class NvmlDevice:
     uuid: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Nvml:
+class Nvml(msgspec.Struct, frozen=True):
     """The driver's version and its GPUs; empty if the library is missing or refuses."""
 
     driver: str = ""

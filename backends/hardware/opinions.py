@@ -4,10 +4,11 @@ They are used only to show disagreements; detection does not depend on them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+import msgspec
 
 from backends.hardware.adapter import AMD, APPLE, INTEL, NVIDIA, VENDORS, Adapter, PciId
 from backends.hardware.names import DatabaseEntry, torchruntime_entries
@@ -16,8 +17,7 @@ _BINDINGS = "onnxruntime.capi.onnxruntime_pybind11_state"
 _GPU_VENDORS = (AMD, NVIDIA, INTEL)
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeDevice:
+class RuntimeDevice(msgspec.Struct, frozen=True):
     """A GPU as ONNX Runtime lists it; `discrete` is None if the list does not say."""
 
     pci: PciId

@@ -6,8 +6,9 @@ Entries of drivers stay after a card is removed, so they describe adapters but d
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from backends.hardware.adapter import PciId
 
@@ -28,8 +29,7 @@ _VALUES = (
 Value = str | int | bytes | list[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryEntry:
+class RegistryEntry(msgspec.Struct, frozen=True):
     """A display driver's entry. `pci` is None for displays without a card."""
 
     description: str

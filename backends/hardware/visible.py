@@ -8,15 +8,15 @@ leaves (ROCm's documentation, "GPU isolation techniques").
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from backends.hardware.adapter import AMD, NVIDIA, Adapter, vendor_name
 
 _CUDA, _HIP, _ROCR = "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleCards:
+class VisibleCards(msgspec.Struct, frozen=True):
     """The places of a maker's adapters in the order of its runtime's numbers.
 
     `hidden` are the variables that hide adapters, by the places of these.
@@ -55,7 +55,9 @@ def with_hidden(
     """Return one maker's adapters; those that its runtime may not see are unusable."""
     hidden = visible_cards(adapters, environment).hidden
     return tuple(
-        replace(adapter, unusable=f"{hidden[place]} hides it") if place in hidden else adapter
+        msgspec.structs.replace(adapter, unusable=f"{hidden[place]} hides it")
+        if place in hidden
+        else adapter
         for place, adapter in enumerate(adapters)
     )
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+
+import msgspec
 
 from backends.base import MemoryInfo
 from backends.hardware.adapter import (
@@ -100,10 +101,14 @@ def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adap
             merged.append(adapter)
             continue
         left.remove(device)
-        merged.append(replace(with_nvml(adapter, device, nvml, host), address=device.address))
+        merged.append(
+            msgspec.structs.replace(with_nvml(adapter, device, nvml, host), address=device.address)
+        )
     # Cards used only for computing (TCC) are missing in Windows' list.
     for device in left:
-        alone = replace(hidden_adapter(device.address, device.name, nvml.driver), driver="NVIDIA")
+        alone = msgspec.structs.replace(
+            hidden_adapter(device.address, device.name, nvml.driver), driver="NVIDIA"
+        )
         merged.append(with_nvml(alone, device, nvml, host))
     return tuple(merged)
 

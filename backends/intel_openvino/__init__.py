@@ -21,12 +21,12 @@ parts some; `session` runs.
 # (the runtime ships no complete types)
 
 import sys
-from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from backends import hardware
@@ -102,7 +102,9 @@ class OpenVinoBackend(Backend):
         if device.id != "cpu":
             return _ACCELERATOR_OPERATORS
         rounding = devices.rounding_precisions(device)
-        return replace(_CPU_OPERATORS, offsets_apart=rounding, joined_blocks=rounding)
+        return msgspec.structs.replace(
+            _CPU_OPERATORS, offsets_apart=rounding, joined_blocks=rounding
+        )
 
     def fingerprint(self, device: Device) -> str:
         """Return OpenVINO's version, the device's name, and its driver's version."""

@@ -12,9 +12,10 @@ first, then bus, device and function (DEVICE_UUID of real machines agrees: see t
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from backends import hardware
 from backends.base import BackendError, Device, MemoryInfo, Precision
@@ -31,8 +32,7 @@ _CARD = "DISCRETE"
 _GUIDE = "docs.openvino.ai, Configurations for Intel GPU"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True):
     """The model of a GPU and its bus address, such as "0000:03:00.0"."""
 
     pci: PciId

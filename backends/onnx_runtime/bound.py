@@ -10,9 +10,9 @@ session's output is copied into an input, from one place of the device to anothe
 # pyright: reportPrivateUsage=false
 # (the runtime ships no complete types)
 
-from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
 import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto
@@ -43,8 +43,7 @@ class Binding(Enum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundValue:
+class BoundValue(msgspec.Struct, frozen=True, eq=False):
     """A `DeviceValue` in the memory of a session's output."""
 
     value: ort.OrtValue

@@ -1,7 +1,6 @@
 """Graphs for one size, for compilers that make one program per size."""
 
-from dataclasses import replace
-
+import msgspec
 from onnx import ModelProto, ValueInfoProto
 
 from backends.base import BackendError, Graph, ShapeProfile, TensorSpec, size_of
@@ -21,7 +20,7 @@ def with_fixed_sizes(graph: Graph, profile: ShapeProfile) -> Graph:
     for info, spec in zip(model.graph.output, outputs, strict=True):
         _write(info, spec)
     serialised = model.SerializeToString(deterministic=True)
-    return replace(graph, model=serialised, inputs=inputs, outputs=outputs)
+    return msgspec.structs.replace(graph, model=serialised, inputs=inputs, outputs=outputs)
 
 
 def _fixed(spec: TensorSpec, sizes: dict[str, int]) -> TensorSpec:
@@ -29,7 +28,7 @@ def _fixed(spec: TensorSpec, sizes: dict[str, int]) -> TensorSpec:
         shape = tuple(size_of(dimension, sizes) for dimension in spec.shape)
     except KeyError as error:
         raise BackendError(f"no size is given for {error.args[0]} of {spec.name}") from error
-    return replace(spec, shape=shape)
+    return msgspec.structs.replace(spec, shape=shape)
 
 
 def _write(info: ValueInfoProto, spec: TensorSpec) -> None:

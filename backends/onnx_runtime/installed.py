@@ -12,12 +12,13 @@ import ctypes
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
+
+import msgspec
 
 _NAMES = re.compile(r"onnxruntime(-(?!ep-|genai|extensions)[a-z0-9-]+)?|ort-nightly(-.*)?")
 _PACKAGE = "onnxruntime/"
@@ -25,8 +26,7 @@ _NATIVE = "onnxruntime_pybind11_state"
 _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, ValueError)
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(msgspec.Struct, frozen=True):
     """An installed distribution of ONNX Runtime; `intact` if the files on disk are its own."""
 
     name: str

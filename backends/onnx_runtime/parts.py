@@ -8,9 +8,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import accumulate, pairwise
 
+import msgspec
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from backends.base import (
@@ -196,7 +196,7 @@ def _part(
     part = helper.make_model(written, opset_imports=opsets, ir_version=version)
     inputs = [spec for spec in graph.inputs if spec.name in given]
     outputs = [spec for spec in graph.outputs if spec.name in results]
-    return replace(
+    return msgspec.structs.replace(
         graph,
         model=part.SerializeToString(),
         weights={name: ref for name, ref in graph.weights.items() if name in used},

@@ -8,9 +8,9 @@ describes the results for our graphs.
 # pyright: reportUnknownArgumentType=false
 # (the module is handed in, and has no types)
 
-from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 from onnx import ModelProto, helper
 
 from backends.base import (
@@ -25,8 +25,7 @@ from backends.mapped_weights import mapped_weights
 from backends.tensorrt.ranges import input_ranges
 
 
-@dataclass(slots=True)
-class Timings:
+class Timings(msgspec.Struct):
     """TensorRT's measurements of kernels, which later engines for the same card reuse.
 
     TensorRT-RTX measures nothing.
@@ -35,8 +34,7 @@ class Timings:
     data: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
+class BuildOptions(msgspec.Struct, frozen=True):
     """Options for building an engine."""
 
     # Architectures to build for without having such a card, such as "SM89". Empty: the card in use.
@@ -178,7 +176,7 @@ def decomposable(graph: Graph) -> Graph:
         if node.op_type == "Attention":
             # An attribute of TensorRT's parser; its layers cannot be changed from Python.
             node.attribute.append(helper.make_attribute("TRT_decomposable", 1))
-    return replace(graph, model=model.SerializeToString())
+    return msgspec.structs.replace(graph, model=model.SerializeToString())
 
 
 def _monitor(trt: Any, cancel: Cancellation) -> Any:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from backends import hardware
 from backends.base import BackendError, Device, MemoryInfo, MissingPack, Precision
@@ -28,8 +29,7 @@ _GENERATIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(msgspec.Struct, frozen=True):
     """A card that CUDA can use. `driver` is its version's first two numbers, (0, 0) if unknown."""
 
     adapter: Adapter

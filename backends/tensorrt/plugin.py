@@ -10,9 +10,9 @@ https://onnxruntime.ai/docs/execution-providers/EP-Context-Design.html
 # pyright: reportUnknownLambdaType=false
 # (the runtime ships no complete types)
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import onnxruntime as ort
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
@@ -52,7 +52,7 @@ def compiled_session(graph: Graph, provider: Provider, path: Path, cancel: Cance
     with translated_errors():
         model = path.read_bytes()
     require_compatible(path, provider)
-    context = replace(graph, model=model, weights={})
+    context = msgspec.structs.replace(graph, model=model, weights={})
     return OnnxRuntimeSession(
         context, plain_options(), provider, cancel, binding=Binding.ALWAYS, compiled=path
     )

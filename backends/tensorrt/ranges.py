@@ -1,7 +1,8 @@
 """The sizes that an engine is built for: optimisation profiles."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from backends.base import BackendError, DimensionRange, ShapeProfile, TensorSpec, base_of, size_of
 
@@ -11,8 +12,7 @@ Shape = tuple[int, ...]
 NO_ARTIFACT = "it runs only what was compiled for given sizes"
 
 
-@dataclass(frozen=True, slots=True)
-class InputRange:
+class InputRange(msgspec.Struct, frozen=True):
     """The shapes that an input may have, and its usual one."""
 
     name: str

@@ -7,10 +7,10 @@
 import math
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from backends.base import (
@@ -66,8 +66,7 @@ def _has_cache(config: Any) -> bool:
     return hasattr(config, "create_runtime_cache")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CardValue:
+class CardValue(msgspec.Struct, frozen=True, eq=False):
     """A `DeviceValue` in a card's memory, of which the session with this stream disposes."""
 
     stream: CudaStream

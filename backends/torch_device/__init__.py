@@ -11,10 +11,11 @@ it needs, `plan` turns a graph into steps, `operators` maps each to torch, `sess
 # (torch is absent from the environment that is type-checked)
 
 import os
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
+
+import msgspec
 
 from backends import hardware
 from backends.base import (
@@ -48,8 +49,7 @@ _NOT_INSTALLED = "torch is not installed"
 _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, NameError, ValueError)
 
 
-@dataclass(frozen=True, slots=True)
-class TorchOptions:
+class TorchOptions(msgspec.Struct, frozen=True):
     """Options that are faster on some devices only; off by default until measured on them."""
 
     # Record the second run of a shape as one launch (CUDA and ROCm).

@@ -6,9 +6,9 @@ stay on the host as tuples; the device only has the numbers that networks comput
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from backends.base import Array, BackendError
@@ -51,8 +51,7 @@ _FRESH = frozenset(
 _INTO = {"Add": "AddInto", "Mul": "MulInto", "Silu": "SiluInto"}
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One operator: `kind` is its key in `operators.OPERATORS`; an input "" is absent."""
 
     kind: str
@@ -63,8 +62,7 @@ class Step:
     dead: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """The steps in order, and the constants of the graph."""
 
     steps: tuple[Step, ...]
@@ -200,11 +198,13 @@ def _with_host_values(
         if step.kind == "Shape":
             reckoned.add(step.output)
         elif host_form and (reckoned.intersection(step.inputs) or integers.issuperset(step.inputs)):
-            step = replace(step, kind=host_form, inputs=tuple(map(on_host, step.inputs)))
+            step = msgspec.structs.replace(
+                step, kind=host_form, inputs=tuple(map(on_host, step.inputs))
+            )
             reckoned.add(step.output)
         places = _HOST_INPUTS.get(step.kind, ())
         inputs = (on_host(n) if i in places else n for i, n in enumerate(step.inputs))
-        result.append(replace(step, inputs=tuple(inputs)))
+        result.append(msgspec.structs.replace(step, inputs=tuple(inputs)))
     return result, host_constants
 
 
@@ -222,7 +222,9 @@ def _with_overwriting(steps: Sequence[Step], outputs: Sequence[str]) -> list[Ste
             if own:
                 others = list(step.inputs)
                 others.remove(own[0])
-                step = replace(step, kind=_INTO[step.kind], inputs=(own[0], *others))
+                step = msgspec.structs.replace(
+                    step, kind=_INTO[step.kind], inputs=(own[0], *others)
+                )
         result.append(step)
     return result
 
@@ -233,6 +235,8 @@ def _with_deaths(steps: Sequence[Step], kept: Container[str]) -> list[Step]:
     result: list[Step] = []
     for step in reversed(steps):
         last = dict.fromkeys(n for n in (*step.inputs, step.output) if n and n not in seen)
-        result.append(replace(step, dead=tuple(name for name in last if name not in kept)))
+        result.append(
+            msgspec.structs.replace(step, dead=tuple(name for name in last if name not in kept))
+        )
         seen.update(last)
     return result[::-1]

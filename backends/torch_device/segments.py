@@ -5,7 +5,8 @@ torch.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import IN_FLIGHT
 
@@ -13,8 +14,7 @@ from backends.base import IN_FLIGHT
 ALIGNMENT = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """The steps from `first` up to `stop`, and the names of their weights."""
 
     first: int

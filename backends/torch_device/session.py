@@ -7,11 +7,11 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from threading import Event
 from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import torch
 
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from backends.torch_device import TorchOptions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TensorValue:
+class TensorValue(msgspec.Struct, frozen=True, eq=False):
     """A `DeviceValue` that is a tensor."""
 
     tensor: torch.Tensor

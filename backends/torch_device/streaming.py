@@ -13,9 +13,9 @@ the device only; nothing comes back.
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import torch
 
 from backends.base import IN_FLIGHT
@@ -25,8 +25,7 @@ from backends.torch_device.segments import Segment, aligned
 _WITH_STREAMS = frozenset({"cuda", "xpu"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(msgspec.Struct, frozen=True, eq=False):
     """A weight's place in the memory of its segment; `form` has the type and strides there."""
 
     name: str
@@ -39,8 +38,7 @@ class _Place:
         return raw.as_strided(self.form.shape, self.form.stride())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Coming:
+class _Coming(msgspec.Struct, frozen=True, eq=False):
     """A segment's number, the memory it is read into, and the reading."""
 
     number: int

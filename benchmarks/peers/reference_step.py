@@ -6,12 +6,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from backends.base import Feed, Precision, Session
@@ -110,7 +110,7 @@ def _networks(checkpoint: IdentifiedCheckpoint, way: str, size: int) -> list[Net
         return [denoiser.network(size, size)]
     layers = denoiser.reference_layers(weight=1.0)
     changes = [
-        replace(checkpoint.changes, reference=ReferenceForm(layers, writes=writes))
+        msgspec.structs.replace(checkpoint.changes, reference=ReferenceForm(layers, writes=writes))
         for writes in (True, False)
     ]
     changed = [checkpoint.with_changes(change) for change in changes]

@@ -4,12 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+import msgspec
 from onnx import ModelProto, helper
 
 from backends.base import BackendError, Graph, OperatorSet, Precision, ShapeProfile, TensorSpec
@@ -37,12 +37,18 @@ _NETWORKS: Mapping[str, Callable[[IdentifiedCheckpoint], Network]] = {
 DECLARED, EVERYWHERE = "as declared", "attention of one operator everywhere"
 FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
     DECLARED: lambda declared: declared,
-    "attention written out": lambda declared: replace(declared, attention=AttentionForm.PRIMITIVE),
-    EVERYWHERE: lambda declared: replace(declared, attention_kernels=None),
-    "MultiHeadAttention": lambda declared: replace(declared, attention=AttentionForm.MULTI_HEAD),
-    "InstanceNormalization": lambda declared: replace(declared, group_norm=GroupNormForm.INSTANCE),
-    "Gelu written out": lambda declared: replace(declared, gelu=GeluForm.ERF),
-    "doubling by ConvTranspose": lambda declared: replace(
+    "attention written out": lambda declared: msgspec.structs.replace(
+        declared, attention=AttentionForm.PRIMITIVE
+    ),
+    EVERYWHERE: lambda declared: msgspec.structs.replace(declared, attention_kernels=None),
+    "MultiHeadAttention": lambda declared: msgspec.structs.replace(
+        declared, attention=AttentionForm.MULTI_HEAD
+    ),
+    "InstanceNormalization": lambda declared: msgspec.structs.replace(
+        declared, group_norm=GroupNormForm.INSTANCE
+    ),
+    "Gelu written out": lambda declared: msgspec.structs.replace(declared, gelu=GeluForm.ERF),
+    "doubling by ConvTranspose": lambda declared: msgspec.structs.replace(
         declared, upsampling=UpsamplingForm.TRANSPOSED
     ),
 }
@@ -115,7 +121,7 @@ def kernels_as_inputs(graph: Graph) -> Graph:
     del model.graph.initializer[:]
     model.graph.initializer.extend(kept)
     inputs = (TensorSpec(name, ref.dtype, ref.shape) for name, ref in moved.items())
-    return replace(
+    return msgspec.structs.replace(
         graph,
         model=model.SerializeToString(),
         weights={name: ref for name, ref in graph.weights.items() if name not in moved},

@@ -1,10 +1,11 @@
 """The cost of dynamic shapes: one compile for all sizes compared with one compile per size."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter, process_time
 
+import msgspec
 from onnx import ModelProto
 
 from backends import registry
@@ -208,9 +209,10 @@ def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
             if dimension.dim_param:
                 dimension.dim_value = size_of(dimension.dim_param, sizes)
     inputs = tuple(
-        replace(spec, shape=tuple(size_of(n, sizes) for n in spec.shape)) for spec in graph.inputs
+        msgspec.structs.replace(spec, shape=tuple(size_of(n, sizes) for n in spec.shape))
+        for spec in graph.inputs
     )
-    return replace(graph, model=model.SerializeToString(), inputs=inputs)
+    return msgspec.structs.replace(graph, model=model.SerializeToString(), inputs=inputs)
 
 
 def _timed_run(session: Session, feeds: Mapping[str, Array], cpu: Series) -> float:

@@ -1,7 +1,8 @@
 """The evaluations of a denoiser that a run takes, as they follow from its settings."""
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.features import Features
 from engine.api.methods import SAMPLER_FACTS
@@ -57,8 +58,7 @@ def steps_within(part: tuple[float, float], steps: int) -> range:
     return range(math.ceil(part[0] * steps), math.ceil(part[1] * steps))
 
 
-@dataclass(frozen=True, slots=True)
-class GuidanceTerms:
+class GuidanceTerms(msgspec.Struct, frozen=True):
     """The predictions that guidance compares at each evaluation of a run.
 
     `scale` is that of classifier-free guidance, `image` that for the picture that is edited; 1
@@ -103,8 +103,7 @@ class GuidanceTerms:
         return positives * each + negative + without + self.looks_again
 
 
-@dataclass(frozen=True, slots=True)
-class GuidedSampling:
+class GuidedSampling(msgspec.Struct, frozen=True):
     """The settings of a pass that decide how often it asks its denoiser.
 
     `features` are those of the pass's checkpoint.

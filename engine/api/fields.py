@@ -38,8 +38,7 @@ class Measure(Enum):
     SPAN = auto()  # start and end: the start from the low bound to the end
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True):
     """Bounds, and the name of the bounded number in messages; "" stands for the field's name."""
 
     name: str

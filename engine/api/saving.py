@@ -1,6 +1,5 @@
 """The way pictures are written: their format, their names and what is in them."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -30,8 +29,7 @@ class PictureFormat(StrEnum):
         return ".jpg" if self is PictureFormat.JPEG else f".{self.value}"
 
 
-@dataclass(frozen=True, slots=True)
-class PictureFile:
+class PictureFile(msgspec.Struct, frozen=True):
     """The file of a picture: its name and its bytes."""
 
     name: str

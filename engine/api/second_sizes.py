@@ -1,6 +1,6 @@
 """The size of a second pass, by the convention of its tool."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.second_passes import LATENT_UPSCALERS, SecondPass
@@ -10,8 +10,7 @@ from engine.api.values import ConventionName
 Size = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SecondSize:
+class SecondSize(msgspec.Struct, frozen=True):
     """The size of a second pass, that of the pass before, and the one to which it is enlarged.
 
     Where `enlarged` is larger, whole cells are cut off on both sides, and parts of cells on the

@@ -8,7 +8,6 @@ refused before memory is allocated for it.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
@@ -31,8 +30,7 @@ class WireError(Exception):
     """The other side violates the protocol; the connection cannot be used any further."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(msgspec.Struct, frozen=True):
     """One encoded message and its payload."""
 
     header: bytes

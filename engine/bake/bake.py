@@ -7,10 +7,11 @@ anew. The result appears whole under its name, or not at all.
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+
+import msgspec
 
 from backends.base import DType
 from engine.api.sentences import sentence
@@ -40,8 +41,7 @@ _ADDED_BYTES = 1 << 16
 _FLOAT8 = {DType.F8_E4M3, DType.F8_E5M2}
 
 
-@dataclass(frozen=True, slots=True)
-class Baked:
+class Baked(msgspec.Struct, frozen=True):
     """A baked checkpoint: its place, the number of weights that were changed, and warnings."""
 
     path: Path

@@ -6,13 +6,13 @@ transposed. So no key needs to be mapped back.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
 import ml_dtypes
+import msgspec
 import numpy as np
 
 from backends.base import Array, FileSlice
@@ -28,8 +28,7 @@ from engine.weights.sources import ScaledSlice, Weight, as_source, mapped
 Patches = Mapping[Component, ComponentPatches]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """New numbers of a slice of a base's file, in the slice's own type."""
 
     place: FileSlice

@@ -5,7 +5,6 @@ that each begins at a multiple of it, and its keys stay.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
@@ -23,8 +22,7 @@ from engine.checkpoints.safetensors import read_metadata
 from engine.errors import EngineError
 
 
-@dataclass(frozen=True, slots=True)
-class BaseFile:
+class BaseFile(msgspec.Struct, frozen=True):
     """A file of a base: its tensors in the header's order, and its author's metadata in full.
 
     `by_place` are the tensors in the order of their bytes in the new file.

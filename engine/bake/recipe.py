@@ -1,8 +1,9 @@
 """The ingredients of a bake: a checkpoint, LoRAs that fit it, and warnings about them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.api.conventions import convention_of
 from engine.api.lora import LoraChoice, LoraMode
@@ -24,8 +25,7 @@ from engine.pipeline.loras import lacking_weights, unapplied
 _MOST_NAMED = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recipe:
+class Recipe(msgspec.Struct, frozen=True, eq=False):
     """A checkpoint, the LoRAs to bake into it, and the changes that they make to its weights.
 
     `convention` names the tool by whose rules the LoRAs are applied.

@@ -5,7 +5,6 @@ plain names beside their list. Links are followed: the Hugging Face cache is mad
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -36,8 +35,7 @@ _DIFFUSERS_STEM = "diffusion_pytorch_model"
 _TRANSFORMERS_STEM = "model"
 
 
-@dataclass(frozen=True, slots=True)
-class FolderPart:
+class FolderPart(msgspec.Struct, frozen=True):
     """A subfolder with a network: its tensors, and its configuration on demand."""
 
     path: Path
@@ -48,8 +46,7 @@ class FolderPart:
         return read_config(self.path / _CONFIG, kind)
 
 
-@dataclass(frozen=True, slots=True)
-class DiffusersFolder:
+class DiffusersFolder(msgspec.Struct, frozen=True):
     """A folder's parts by the names of their subfolders, and the class of its pipeline.
 
     `pipeline` is empty if the folder has no `model_index.json`.

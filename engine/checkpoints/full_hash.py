@@ -14,9 +14,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+import msgspec
 
 from engine.priority import take_no_time_from_others
 from engine.regular_file import open_regular
@@ -26,8 +27,7 @@ _LENGTH_BYTES = 8
 _CHUNK_BYTES = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class FullHash:
+class FullHash(msgspec.Struct, frozen=True):
     """Hexadecimal SHA-256 of a safetensors file, and of the bytes after its header."""
 
     whole: str

@@ -7,8 +7,9 @@ the file before it is used.
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import BinaryIO
+
+import msgspec
 
 from backends.base import DType
 from engine.api.sentences import Sentence, sentence
@@ -67,8 +68,7 @@ class UnknownType(Exception):  # noqa: N818 (a fact of the file)
         self.name, self.kind = name, kind
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTensor:
+class ListedTensor(msgspec.Struct, frozen=True):
     """A tensor of the header: its type, its shape in rows first, its offset from the data."""
 
     dtype: DType
@@ -76,13 +76,12 @@ class ListedTensor:
     offset: int
 
 
-@dataclass(slots=True)
-class GgufHeader:
+class GgufHeader(msgspec.Struct):
     """The facts and tensors of a file; `end` is the length of the header in bytes."""
 
-    facts: dict[str, str] = field(default_factory=dict[str, str])
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-    tensors: dict[str, ListedTensor] = field(default_factory=dict[str, ListedTensor])
+    facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    shapes: dict[str, tuple[int, ...]] = msgspec.field(default_factory=dict[str, tuple[int, ...]])
+    tensors: dict[str, ListedTensor] = msgspec.field(default_factory=dict[str, ListedTensor])
     end: int = 0
     raw: bytes = b""
 

@@ -7,7 +7,6 @@ key may occur twice.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Annotated
@@ -31,8 +30,7 @@ METADATA = "__metadata__"
 _FORMATS = {dtype.value: (dtype, dtype.itemsize) for dtype in DType if dtype.block is None}
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """A checked header: tensors with offsets from the file's start, and the end of the last one."""
 
     tensors: Mapping[str, FileSlice]

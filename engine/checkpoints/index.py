@@ -4,7 +4,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -44,8 +43,7 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True):
         return self.modified_ns if sys.platform == "win32" else max(self.modified_ns, self.changed)
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(msgspec.Struct, frozen=True):
     """The state of a file at one moment: changing the file's content changes the stamp."""
 
     path: Path
@@ -68,8 +66,7 @@ class FileState:
         return Stamp.of(facts) == self.stamp
 
 
-@dataclass(frozen=True, slots=True)
-class TensorIndex:
+class TensorIndex(msgspec.Struct, frozen=True):
     """The tensors of a file, or of a file in shards, under their names in the file.
 
     `digest` distinguishes files by content without reading them whole; see `sampled_digest`.

@@ -10,7 +10,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -91,7 +90,7 @@ class KnownFiles:
 
         index = read_index(path, recall)
         if recalled:
-            return replace(index, probed=recalled[0].prediction)
+            return msgspec.structs.replace(index, probed=recalled[0].prediction)
         if index.state is not None and self.is_settled(index.state):
             entry = self._entry(index.state) or _new(index.state, "")
             entry = msgspec.structs.replace(entry, sampled=index.digest)

@@ -5,10 +5,11 @@ named in the error: a web page, a pickle, half a download.
 """
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
@@ -21,8 +22,7 @@ from engine.errors import EngineError
 MAX_HEADER_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Magic:
+class _Magic(msgspec.Struct, frozen=True):
     """The first bytes of another kind of file, and the message for the user who picked it."""
 
     start: bytes

@@ -11,7 +11,6 @@ Matrix's (`.cm-info.json`), LoRA Manager's (`.metadata.json`), A1111's (`.json`)
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,8 +30,7 @@ _SIDES = (256, 2048)
 _LONGEST = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(msgspec.Struct, frozen=True):
     """The facts about a file from one source; unknown facts are empty.
 
     `base_model` is the source's name for the checkpoint's base model: Civitai's base models,

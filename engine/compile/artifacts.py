@@ -8,8 +8,9 @@ silently made again.
 import tempfile
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from backends.base import Artifact, BackendError, Cancellation, Device, Precision, ShapeProfile
 from engine.api.machine import ArtifactInfo
@@ -40,8 +41,7 @@ _PROBE_BYTES = 1 << 20
 Compile = Callable[[Path], Artifact | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """A description of the artifact to find or make; `key` is from `engine.compile.key`.
 
     An artifact of that key fits if it serves for `sizes`; a new one is made for `profile`, unless

@@ -9,7 +9,6 @@ import os
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -22,8 +21,7 @@ from engine.parent import die_first
 from engine.stdio import take_stdio
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(msgspec.Struct, frozen=True):
     """A graph to compile, the target to compile it for, and the empty folder for the result."""
 
     graph: Graph

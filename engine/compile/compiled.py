@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import (
     Artifact,
@@ -66,8 +67,7 @@ class BoundLater(Mapping[str, WeightRef]):
         return self._bound
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledNetwork:
+class CompiledNetwork(msgspec.Struct, frozen=True):
     """A network on a device, and the sources of its artifacts.
 
     `source` is the graph that artifacts are made of: `graph`, with the weights that `graph.changed`
@@ -154,7 +154,9 @@ class CompiledNetwork:
             given = (self.device, profile, folder, progress, cancel)
             if self.compilation.interruptible:
                 return self.backend.compile(self.source, *given)
-            return compile_in_child(replace(self.source, weights=dict(self.bind_files())), *given)
+            return compile_in_child(
+                msgspec.structs.replace(self.source, weights=dict(self.bind_files())), *given
+            )
 
         return self.store.get(self._wanted(dimensions), compile_, cancel)
 

@@ -7,10 +7,10 @@ named by digests of the network and of its inputs. It holds no inputs, so no tex
 import logging
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, ComputedArray, DType
@@ -38,8 +38,7 @@ _log = logging.getLogger(__name__)
 Results = Mapping[str, Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Maker:
+class Maker(msgspec.Struct, frozen=True):
     """The network that makes results: a digest of all that they depend on but its inputs.
 
     The names are for people.

@@ -1,8 +1,9 @@
 """A network independent of devices: its name, the function that emits its graph, its weights."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 from backends.base import DimensionRange, Precision
 from engine.graphs.operators import GraphBuilder
@@ -28,8 +29,7 @@ class Preparation(StrEnum):
     COMPILE = "compile"
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(msgspec.Struct, frozen=True):
     """A network to prepare: its name, the function that emits its graph, and its weights.
 
     `dimensions` has the present size and the range of its variable dimensions; a device that
@@ -42,11 +42,13 @@ class Network:
     name: str
     emit: Callable[[GraphBuilder], None]
     weights: WeightSet
-    dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
+    dimensions: Mapping[str, DimensionRange] = msgspec.field(
+        default_factory=dict[str, DimensionRange]
+    )
     checkpoint: str = ""
     overflows_f16: bool = False
     branches: SideBranches | None = None
-    least_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    least_sizes: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
 
     @property
     def runs_as(self) -> str:

@@ -1,10 +1,11 @@
 """A network for one device in one precision: its graph, its artifact, and its session."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from threading import Lock
+
+import msgspec
 
 from backends.base import (
     Backend,
@@ -53,7 +54,7 @@ def operators_for(
     if own.blocks is None:
         return own
     joined = precision in own.joined_blocks and have_joined(weights.base.values())
-    return replace(own, blocks=BlockForm(rounding.bits_of(weights.role), joined))
+    return msgspec.structs.replace(own, blocks=BlockForm(rounding.bits_of(weights.role), joined))
 
 
 class PreparedNetwork:
@@ -191,12 +192,14 @@ class PreparedNetwork:
             room = self._room(placement, room_bytes)
             compiled = self._compiled(placement, checked, cancel)
             if compiled is not None:
-                graph = replace(compiled.graph, room_bytes=room)
-                return replace(compiled, graph=graph).load(_in_thousandths(report), cancel)
+                graph = msgspec.structs.replace(compiled.graph, room_bytes=room)
+                return msgspec.structs.replace(compiled, graph=graph).load(
+                    _in_thousandths(report), cancel
+                )
             graph, binding = self._emit()
             in_place = self._in_place(placement, room_bytes)
             weights = binding.bind(placement, checked)
-            bound = replace(
+            bound = msgspec.structs.replace(
                 graph,
                 weights=weights,
                 in_place=in_place,
@@ -259,8 +262,8 @@ class PreparedNetwork:
             backend=self._backend,
             device=self._device,
             compilation=compilation,
-            graph=replace(graph, weights=weights, changed=changed),
-            source=replace(graph, weights=own),
+            graph=msgspec.structs.replace(graph, weights=weights, changed=changed),
+            source=msgspec.structs.replace(graph, weights=own),
             dimensions=self.network.dimensions,
             checkpoint=self.network.checkpoint,
             weights=carrying.network.weights.digest() if carried else None,

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from threading import Event, RLock
 
+import msgspec
 import numpy as np
 
 from backends.base import (
@@ -29,13 +29,12 @@ _ROWS = ("contexts", "batch")
 _PICKED = "rows"
 
 
-@dataclass(slots=True)
-class SessionFor:
+class SessionFor(msgspec.Struct):
     """A session, the sizes it serves, and its pinned inputs."""
 
     session: Session
     profile: ShapeProfile
-    pinned: dict[str, Array] = field(default_factory=dict[str, Array])
+    pinned: dict[str, Array] = msgspec.field(default_factory=dict[str, Array])
 
 
 # Loads a session that serves these sizes; the `Cancellation` may stop the load.

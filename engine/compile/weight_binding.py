@@ -6,7 +6,8 @@ wanted again and again are kept in the cache, too, for as long as the code that 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from backends.base import Cancellation, DType, WeightRef
 from backends.forms import BlockForm
@@ -42,8 +43,7 @@ def has_copy_of(
     return copies.has_any(key) or copies.has_any(f"{key}-[0-9]*")
 
 
-@dataclass(frozen=True, slots=True)
-class WeightBinding:
+class WeightBinding(msgspec.Struct, frozen=True):
     """The weights that the graph of `network` uses, to be bound in `element` type.
 
     `form` is that of the weights in blocks.
@@ -75,9 +75,9 @@ class WeightBinding:
     @property
     def base(self) -> "WeightBinding":
         """The binding of the weights without patches."""
-        network = replace(self.network, weights=self.network.weights.base)
+        network = msgspec.structs.replace(self.network, weights=self.network.weights.base)
         used = {name: source.base for name, source in self.used.items()}
-        return replace(self, network=network, used=used)
+        return msgspec.structs.replace(self, network=network, used=used)
 
     @property
     def patched(self) -> frozenset[str]:

@@ -7,8 +7,9 @@ a tensor `difference`, and what is to be added to the denoiser's weights (sd-web
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import DType, FileSlice, OperatorSet, Precision
 from engine.api.sentences import sentence
@@ -86,7 +87,7 @@ def _sizes(
     pools = pools_by_name(path)
     if borrows:
         return BorrowedSizes(config.encoder.context_width, pools)
-    return ControlNetSizes(replace(config, pools=pools))
+    return ControlNetSizes(msgspec.structs.replace(config, pools=pools))
 
 
 def _control_lora(

@@ -1,7 +1,9 @@
 """ControlNets for a checkpoint: their networks, and a union's inputs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import Array
 from engine.api.preprocessors import ControlKind
@@ -106,7 +108,7 @@ class ControlNetModel(ControlModel):
         config = self.config
         dimensions = picture_dimensions(self.checkpoint, height, width, self.cell, rows)
         dimensions |= context_dimensions(contexts, tokens) | row_dimensions(contexts)
-        made = replace(
+        made = msgspec.structs.replace(
             self.network_of("control", lambda g: control_net(g, config), dimensions),
             branches=self._branches,
         )

@@ -1,7 +1,8 @@
 """Checks that a control network fits the checkpoint that it is to lead, and the sizes it gets."""
 
 from collections.abc import Collection
-from dataclasses import replace
+
+import msgspec
 
 from engine.api.features import OptionalSetting
 from engine.api.sentences import sentence
@@ -83,10 +84,10 @@ def fitted_config(
     same_cells = config.downscale == checkpoint.latent.downscale
     if _skips(encoder) != _skips(unet) or not same_cells or not _takes_as(encoder, unet):
         raise other_sizes(network, checkpoint)
-    encoder = replace(encoder, context_width=unet.context_width)
+    encoder = msgspec.structs.replace(encoder, context_width=unet.context_width)
     if not states_heads:
         encoder = _with_heads_of(encoder, unet)
-    config = replace(config, encoder=encoder, pools=pools)
+    config = msgspec.structs.replace(config, encoder=encoder, pools=pools)
     if isinstance(sizes, BorrowedSizes):
         require_weights(config, weights)
     return config
@@ -151,9 +152,9 @@ def _with_heads_of(encoder: EncoderConfig, unet: UNetConfig) -> EncoderConfig:
     """Return a copy's sizes with the heads and norms of what it is a copy of."""
 
     def headed(block: UNetBlock, of: UNetBlock) -> UNetBlock:
-        return replace(block, heads=of.heads)
+        return msgspec.structs.replace(block, heads=of.heads)
 
-    return replace(
+    return msgspec.structs.replace(
         encoder,
         down=tuple(headed(*pair) for pair in zip(encoder.down, unet.down, strict=True)),
         mid=encoder.mid and headed(encoder.mid, unet.down[-1]),

@@ -1,7 +1,8 @@
 """Diffusers folders of ControlNets: the settings that only their `config.json` states."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+import msgspec
 
 from backends.base import Array
 from engine.api.sentences import sentence
@@ -40,11 +41,13 @@ def with_settings(network: ControlNetwork, part: FolderPart) -> ControlNetwork:
             ("conditioning_channels", stated.conditioning_channels, config.map_channels),
         ),
     )
-    config = replace(config, pools=stated.global_pool_conditions)
+    config = msgspec.structs.replace(config, pools=stated.global_pool_conditions)
     weights = dict(network.weights)
     if stated.controlnet_conditioning_channel_order == "bgr":
         weights[FIRST] = _reversed(as_source(weights[FIRST]))
-    return replace(network, weights=weights, sizes=ControlNetSizes(config, states_heads=True))
+    return msgspec.structs.replace(
+        network, weights=weights, sizes=ControlNetSizes(config, states_heads=True)
+    )
 
 
 def _reversed(kernel: WeightSource) -> WeightSource:

@@ -1,8 +1,9 @@
 """ControlNet-LLLites for a checkpoint: the embedding of a map, and inputs of the denoiser."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -52,7 +53,7 @@ class LlliteModel(ControlModel):
             layer = known.get(module.layer)
             if layer is None or not _fits(network, module, layer, checkpoint, unet):
                 raise other_sizes(network, checkpoint)
-            modules[layer] = replace(module, layer=layer)
+            modules[layer] = msgspec.structs.replace(module, layer=layer)
         return cls(network, checkpoint, WeightSet(network.digest, network.weights), modules)
 
     def map_size(self, height: int, width: int) -> tuple[int, int]:

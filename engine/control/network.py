@@ -1,9 +1,10 @@
 """A control network as it is read from a file, before it is known which checkpoint it leads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from engine.api.preprocessors import ControlKind
 from engine.api.sentences import Sentence, sentence
@@ -49,8 +50,7 @@ _WORDS: Mapping[ControlForm, Sentence] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ControlNetSizes:
+class ControlNetSizes(msgspec.Struct, frozen=True):
     """The sizes of a ControlNet; `states_heads`: its configuration states heads and norms.
 
     A single file does not, so these are the checkpoint's, whose copy the network is. Nor does it
@@ -61,23 +61,20 @@ class ControlNetSizes:
     states_heads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BorrowedSizes:
+class BorrowedSizes(msgspec.Struct, frozen=True):
     """The sizes of a ControlNet that is made of a denoiser: all but these are the denoiser's."""
 
     context_width: int
     pools: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LlliteSizes:
+class LlliteSizes(msgspec.Struct, frozen=True):
     """The modules of a ControlNet-LLLite; before they are fitted, layers have the file's names."""
 
     modules: tuple[LlliteModule, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sd3NetSizes:
+class Sd3NetSizes(msgspec.Struct, frozen=True):
     """The sizes of a ControlNet of SD 3, and the kind of its maps where its tensors state it."""
 
     config: Sd3ControlConfig
@@ -89,8 +86,7 @@ _Sizes = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ControlNetwork:
+class ControlNetwork(msgspec.Struct, frozen=True, eq=False):
     """A control network in a file or folder of the user's, and the digest of its content.
 
     `family` is the name of the family whose checkpoints it leads. `weights` has the weights by
@@ -105,7 +101,7 @@ class ControlNetwork:
     digest: str
     weights: Mapping[str, Weight]
     sizes: _Sizes
-    changes: Mapping[str, Patch] = field(default_factory=dict[str, Patch])
+    changes: Mapping[str, Patch] = msgspec.field(default_factory=dict[str, Patch])
     kind: ControlKind | None = None
 
     @property

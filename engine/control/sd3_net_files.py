@@ -5,9 +5,9 @@ Stability AI's names are those of sd3.5 (`sd3_infer.py`, `dit_embedder.py`), whi
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from backends.base import DType, FileSlice, OperatorSet, Precision
@@ -138,8 +138,12 @@ def with_sd3_settings(network: ControlNetwork, part: FolderPart) -> ControlNetwo
         ),
     )
     ignores = stated.force_zeros_for_pooled_projection
-    config = replace(config, heads=stated.num_attention_heads, ignores_pooled=ignores)
-    return replace(network, sizes=replace(network.sizes, config=config))
+    config = msgspec.structs.replace(
+        config, heads=stated.num_attention_heads, ignores_pooled=ignores
+    )
+    return msgspec.structs.replace(
+        network, sizes=msgspec.structs.replace(network.sizes, config=config)
+    )
 
 
 def _stated_kind(number: FileSlice | None) -> ControlKind | None:

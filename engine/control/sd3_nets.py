@@ -9,8 +9,9 @@ inpainting see it with the shift in their own pipeline, which is diffusers'
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -114,8 +115,8 @@ class Sd3NetModel(TokenNet):
         shifted = self.config.sees_mask and self.tool is not ConventionName.COMFY
         if shifted or not self.config.ignores_pooled:
             return latent
-        form = replace(self.checkpoint.latent, shift=0.0)
-        return replace(latent, mean=form.scaled(latent.unscaled))
+        form = msgspec.structs.replace(self.checkpoint.latent, shift=0.0)
+        return msgspec.structs.replace(latent, mean=form.scaled(latent.unscaled))
 
     def size_inputs(self, height: int, width: int) -> dict[str, Array]:
         """Return the places of tokens of what the denoiser sees, of a size in pixels.

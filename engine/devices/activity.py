@@ -1,10 +1,9 @@
 """The activity of jobs, which disturbs the measurement of devices."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class JobActivity:
+class JobActivity(msgspec.Struct, frozen=True):
     """The number of jobs that have started, and whether one of them runs now.
 
     If two equal values are not busy, no job ran between them.

@@ -7,7 +7,6 @@ Safelight, so the first picture never waits for a driver.
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -36,8 +35,7 @@ AUTO = "auto"
 _ALIKE = 1.05
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A device that a job may run on. `choice` is the reason why it comes before the next one.
 
     `milliseconds` is the time of a run in its trial, in the precision that is preferred, and
@@ -50,7 +48,7 @@ class Candidate:
     milliseconds: float = float("inf")
     failure: str = ""
     choice: str = ""
-    times: Mapping[Precision, float] = field(default_factory=dict[Precision, float])
+    times: Mapping[Precision, float] = msgspec.field(default_factory=dict[Precision, float])
 
     @property
     def holds_blocks(self) -> bool:
@@ -240,7 +238,7 @@ class Devices:
         return [
             _refusal(reference, device)
             if device.unusable or (device.problem and not reference.trusted)
-            else replace(_candidate(reference, device), choice="asked for")
+            else msgspec.structs.replace(_candidate(reference, device), choice="asked for")
             for device in report.devices
         ]
 
@@ -254,8 +252,7 @@ class Devices:
             yield _info(reference, device, checked=device.tried)
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(msgspec.Struct, frozen=True):
     """The reason why a backend or a device is no candidate, and the packs that would cure it."""
 
     reason: Sentence
@@ -303,7 +300,10 @@ def by_speed(candidates: Sequence[Candidate]) -> list[Candidate]:
     candidates = sorted(candidates, key=lambda figure: (bool(figure.failure), figure.milliseconds))
     following = [*candidates[1:], None]
     pairs = zip(candidates, following, strict=True)
-    return [replace(candidate, choice=_reason(candidate, after)) for candidate, after in pairs]
+    return [
+        msgspec.structs.replace(candidate, choice=_reason(candidate, after))
+        for candidate, after in pairs
+    ]
 
 
 def _reason(candidate: Candidate, following: Candidate | None) -> str:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Backend, Device, Precision, Session
@@ -43,8 +43,7 @@ _LEAST_RUNS = ((1.0, 3), (10.0, 2))
 Send = Callable[[TrialMessage], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(msgspec.Struct, frozen=True):
     """The output of the network, and the median seconds of its runs."""
 
     result: Array

@@ -5,7 +5,6 @@ import signal
 import subprocess
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -36,8 +35,7 @@ _TAIL_BYTES = 4096
 _GIB = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class TrialLimits:
+class TrialLimits(msgspec.Struct, frozen=True):
     """The limits of a child process: seconds without a message, and bytes of private memory.
 
     Seconds in which the computer sleeps do not count.
@@ -142,8 +140,7 @@ class Trials:
             latest = self._clock() + limits.silence_s
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(msgspec.Struct, frozen=True):
     """The end of a child process: its failure as a sentence, or "" if it finished.
 
     `was_silent`: it had said nothing for too long.

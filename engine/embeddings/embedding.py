@@ -1,8 +1,9 @@
 """An embedding's vectors, and the text encoders that they are for."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from backends.base import Array
 
@@ -12,16 +13,14 @@ CLIP_L, CLIP_G = "clip_l", "clip_g"
 ANY = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoder:
+class Encoder(msgspec.Struct, frozen=True):
     """A text encoder that takes vectors: its key in files, and the width of its words."""
 
     key: str
     width: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Embedding:
+class Embedding(msgspec.Struct, frozen=True, eq=False):
     """Vectors under a name; `tensors` are float32 [count, width] by the key of a text encoder.
 
     All tensors have the same count. `token` is the word that the file itself names, as
@@ -37,7 +36,7 @@ class Embedding:
     steps: int | None = None
     trained_on: str = ""
     # Other files that have the same name and were not taken.
-    others: tuple[Path, ...] = field(default=())
+    others: tuple[Path, ...] = msgspec.field(default=())
 
     @property
     def count(self) -> int:

@@ -6,9 +6,9 @@ Layouts: A1111's `string_to_param` (`modules/textual_inversion/textual_inversion
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
@@ -54,7 +54,7 @@ def read_embeddings(path: Path, read: ReadIndex = read_index) -> tuple[Embedding
         whole = hash_file(path, lambda _: None).whole
     except OSError as error:
         raise unreadable(path, error) from error
-    return tuple(replace(embedding, path=path, sha256=whole) for embedding in found)
+    return tuple(msgspec.structs.replace(embedding, path=path, sha256=whole) for embedding in found)
 
 
 def bundled(name: str, tensors: Mapping[str, FileSlice]) -> Embedding:
@@ -163,7 +163,7 @@ def _checked(embedding: Embedding, facts: Mapping[str, str]) -> Embedding:
     if not all(np.isfinite(tensor).all() for tensor in embedding.tensors.values()):
         raise damaged(path, sentence("some of its numbers are not finite"))
     steps = facts.get("step", "")
-    return replace(
+    return msgspec.structs.replace(
         embedding,
         steps=int(steps) if steps.isdecimal() and len(steps) < 10 else None,
         trained_on=facts.get("sd_checkpoint_name", ""),

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.embeddings.file import PICTURE_SUFFIXES, WEIGHT_SUFFIXES, name_of
 from engine.embeddings.pictures import name_in_picture
@@ -24,8 +25,7 @@ _UNSETTLED_LISTING_S = 1.0
 Times = tuple[tuple[Path, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingFile:
+class EmbeddingFile(msgspec.Struct, frozen=True):
     """A file, its name as an embedding, and its path below its folder, with `/`, without suffix."""
 
     path: Path
@@ -38,8 +38,7 @@ class EmbeddingFile:
         return (self.below, self.below + self.path.suffix, self.path.name, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """The files of some folders, and the folders' times when they were listed.
 
     `until` is the moment of `time.monotonic` from which the listing of a folder that had just

@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from engine.checkpoints.files import read_index
 from engine.checkpoints.full_hash import hash_file
@@ -26,8 +27,7 @@ _LEAST_DIGITS = 8
 _MOST_HASHED_BYTES = 64 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """The result of a search: an embedding, or the error of the file that was found."""
 
     embedding: Embedding | None = None
@@ -85,8 +85,7 @@ class NoEmbeddings:
 NO_EMBEDDINGS: Embeddings = NoEmbeddings()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WithBundled:
+class WithBundled(msgspec.Struct, frozen=True, eq=False):
     """The embeddings that other files bundle, by name; then those of `library`."""
 
     bundled: Mapping[str, Embedding]
@@ -116,17 +115,22 @@ class WithBundled:
         return self.library.of_hash(digits)
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(msgspec.Struct):
     """A listing, its files by name, by ComfyUI's spellings, and by their words once looked for.
 
     Spellings are listed as they are, and again without case.
     """
 
     listing: Listing
-    by_name: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
-    spelled: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
-    folded: dict[str, list[EmbeddingFile]] = field(default_factory=dict[str, list[EmbeddingFile]])
+    by_name: dict[str, list[EmbeddingFile]] = msgspec.field(
+        default_factory=dict[str, list[EmbeddingFile]]
+    )
+    spelled: dict[str, list[EmbeddingFile]] = msgspec.field(
+        default_factory=dict[str, list[EmbeddingFile]]
+    )
+    folded: dict[str, list[EmbeddingFile]] = msgspec.field(
+        default_factory=dict[str, list[EmbeddingFile]]
+    )
     words: dict[str, EmbeddingFile] | None = None
 
     def add(self, file: EmbeddingFile) -> None:
@@ -243,7 +247,7 @@ class EmbeddingLibrary:
         if isinstance(read, EngineError):
             return Found(error=read)
         others = tuple(file.path for file in files[1:])
-        return Found(replace(read[0], others=others) if others else read[0])
+        return Found(msgspec.structs.replace(read[0], others=others) if others else read[0])
 
     def _read_now(self, file: EmbeddingFile) -> tuple[Embedding, ...] | EngineError:
         """Return a file's embeddings, or its error; an unchanged file is not read again."""

@@ -5,9 +5,10 @@ above the families depends on no particular type of text encoder, network or con
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from backends.base import Array
 from engine.api.features import Features
@@ -233,8 +234,7 @@ class AutoencoderModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TinyDecoder:
+class TinyDecoder(msgspec.Struct, frozen=True):
     """A small decoder for previews; its input is a VAE's latent, less `shift`, times `scale`.
 
     Of packed latents it takes the cells: `patch` a side are the channels of one.
@@ -260,8 +260,7 @@ class PreviewModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TextAttention:
+class TextAttention(msgspec.Struct, frozen=True):
     """The layers of a denoiser that attend to the text, and the width of the text's tokens."""
 
     layers: tuple[AttendingLayer, ...]
@@ -277,8 +276,7 @@ def _own_name(_component: str, layer: str) -> str:
     return layer
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
+class Architecture(msgspec.Struct, frozen=True):
     """The parts that run one checkpoint. Do not call a part whose component is missing.
 
     `lora_layers`: the layers that LoRA files may change, by the names in such files; None for a

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+import msgspec
+
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.sentences import NO_WORDS, Sentence, joined, sentence
 from engine.api.values import PredictionType
@@ -46,8 +48,7 @@ def name_of(path: Path) -> str:
     return repository_of(path) or path.name  # a dot in a folder's name begins no suffix
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentSource:
+class ComponentSource(msgspec.Struct, frozen=True):
     """One component of a checkpoint: its configuration, and the place of each weight.
 
     `config` is of a type that the family chooses. `weights` maps canonical names to weights in the
@@ -59,8 +60,7 @@ class ComponentSource:
     weights: Mapping[str, Weight]
 
 
-@dataclass(frozen=True, slots=True)
-class DenoiserFacts:
+class DenoiserFacts(msgspec.Struct, frozen=True):
     """The facts about a denoiser that its file, folder or cards state."""
 
     prediction: PredictionType = PredictionType.EPSILON
@@ -88,8 +88,7 @@ class DenoiserFacts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class VaeFacts:
+class VaeFacts(msgspec.Struct, frozen=True):
     """The facts that a VAE's folder or file name states; None for the family's usual values."""
 
     scale: float | None = None
@@ -98,16 +97,14 @@ class VaeFacts:
     fits_f16: Sentence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextFacts:
+class TextFacts(msgspec.Struct, frozen=True):
     """The facts about text encoders that their folder states."""
 
     # The folder of the checkpoint's own tokenizer; None for the standard one.
     tokenizer: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(msgspec.Struct, frozen=True):
     """The components in one file or folder, and the facts that the file or folder states."""
 
     sources: Mapping[Component, ComponentSource]

@@ -23,7 +23,7 @@ def with_hints(
         checkpoint = replace(checkpoint, default_size=hints.size)
     latent = checkpoint.latent
     if hints.preview is not None and len(hints.preview.weights) == latent.channels:
-        latent = replace(latent, preview=hints.preview)
+        latent = msgspec.structs.replace(latent, preview=hints.preview)
     return replace(checkpoint, hints=hints, latent=latent)
 
 

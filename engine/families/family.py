@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
+
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.prompts import PromptQuestion
@@ -161,7 +162,7 @@ class Family(ABC):
 
         Raises EngineError(CHECKPOINT_MISMATCH) where the new component cannot replace the old one.
         """
-        return replace(
+        return msgspec.structs.replace(
             parts,
             sources={**parts.sources, component: other.sources[component]},
             digest=combined_digest(parts.digest, component, other.digest),
@@ -175,8 +176,10 @@ class Family(ABC):
         """Return `parts` with the prediction type and the variant that the user states, if any."""
         facts = parts.denoiser
         if override.variant is not None:
-            facts = replace(facts, variant=override.variant)
+            facts = msgspec.structs.replace(facts, variant=override.variant)
         if override.prediction is not None:
             reason = sentence("you say so")
-            facts = replace(facts, prediction=override.prediction, reason=reason, unstated=None)
-        return parts if facts is parts.denoiser else replace(parts, denoiser=facts)
+            facts = msgspec.structs.replace(
+                facts, prediction=override.prediction, reason=reason, unstated=None
+            )
+        return parts if facts is parts.denoiser else msgspec.structs.replace(parts, denoiser=facts)

@@ -3,7 +3,6 @@
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -59,8 +58,7 @@ class _Noted(msgspec.Struct, frozen=True):
 _NOTED = msgspec.json.Decoder(_Noted)
 
 
-@dataclass(frozen=True, slots=True)
-class ContentsReader:
+class ContentsReader(msgspec.Struct, frozen=True):
     """Reads the contents of files from their headers, without weights and digests."""
 
     known: KnownFiles

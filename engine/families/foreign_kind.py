@@ -1,8 +1,9 @@
 """The row type of the tables that name foreign files: files that no family here runs."""
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
+
+import msgspec
 
 # A text to find in a listing, or several texts that must all be found.
 Sign = str | tuple[str, ...]
@@ -19,8 +20,7 @@ class LonePart(Enum):
     QWEN3_TEXT_ENCODER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignKind:
+class ForeignKind(msgspec.Struct, frozen=True):
     """A kind of foreign file, and the rules that recognise its listing."""
 
     # The name with its article, as in "this is a LoRA".

@@ -1,6 +1,5 @@
 """Hints: defaults of a checkpoint for sampling and previews, as in a folder's `safelight.json`."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -15,8 +14,7 @@ FILE_NAME = "safelight.json"
 _MAX_BYTES = 64 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewFactors:
+class PreviewFactors(msgspec.Struct, frozen=True):
     """A linear preview: approximate RGB in [-1, 1] as weights^T latent + bias.
 
     `weights` has a row of red, green and blue for each channel of the latent, which is scaled as
@@ -42,8 +40,7 @@ class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
     preview: PreviewFactors | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LearntHints:
+class LearntHints(msgspec.Struct, frozen=True):
     """Defaults for a kind of checkpoint, and the evidence for the kind as text for the user."""
 
     hints: CheckpointHints

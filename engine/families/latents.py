@@ -1,8 +1,8 @@
 """The scaling between a VAE's latents and the denoiser's input, and pictures encoded as latents."""
 
-from dataclasses import dataclass
 from typing import Self
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -10,16 +10,14 @@ from engine.families.hints import PreviewFactors
 from engine.sampling.types import Latent
 
 
-@dataclass(frozen=True, slots=True)
-class LatentStatistics:
+class LatentStatistics(msgspec.Struct, frozen=True):
     """The mean and the standard deviation of each channel of a VAE's latents."""
 
     mean: tuple[float, ...]
     deviation: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LatentFormat:
+class LatentFormat(msgspec.Struct, frozen=True):
     """The format of latents: the denoiser sees scale * (latent - shift).
 
     With `statistics` the denoiser sees scale * (latent - mean) / deviation, channel by channel.
@@ -62,8 +60,7 @@ def _by_channel(values: tuple[float, ...]) -> Array:
     return np.array(values, np.float32).reshape(1, -1, 1, 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedImage:
+class EncodedImage(msgspec.Struct, frozen=True, eq=False):
     """The normal distribution of a picture's latent, scaled for the denoiser.
 
     All arrays are float32 [1, C, H, W]. A latent without a `deviation` is exactly the mean.

@@ -1,6 +1,6 @@
 """The purpose of a LoRA file: the family that it was made for, or the other kind of file it is."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.api.reasons import known_kind
 from engine.api.sentences import sentence
@@ -28,8 +28,7 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LoraPurpose:
+class LoraPurpose(msgspec.Struct, frozen=True):
     """The use of a file.
 
     `words` has the article, as in "a LoRA for SDXL" or "an upscaler"; `families` are the names of

@@ -1,8 +1,9 @@
 """Reading one component from a file or folder other than the checkpoint's own."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
+
+import msgspec
 
 from engine.api.reasons import known_kind
 from engine.api.sentences import Sentence, sentence
@@ -66,7 +67,7 @@ def _read_from_folder(family: Family, component: Component, path: Path, read: Re
         part = read_part(path, read)
         folder = DiffusersFolder(path.parent, "", {})
         parts = dict.fromkeys(mine, part) if part else {}
-    return family.read_folder(replace(folder, parts=parts))
+    return family.read_folder(msgspec.structs.replace(folder, parts=parts))
 
 
 def _refused(family: Family, component: Component, path: Path, why: Sentence) -> EngineError:

@@ -6,9 +6,10 @@ the checkpoint before it is offered, so every offered file fits.
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+
+import msgspec
 
 from engine.api.checkpoints import FittingFile, Gap
 from engine.api.request import ComponentFiles
@@ -25,8 +26,7 @@ MOST_OFFERED = 5
 _WORDS = re.compile(r"[a-z]+|[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class PartsIndex:
+class PartsIndex(msgspec.Struct, frozen=True):
     """The user's folder of checkpoints and parts, with its subfolders; it need not exist."""
 
     folder: Path

@@ -1,14 +1,14 @@
 """The changes that LoRAs make to the networks of a checkpoint."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.weights.patched import Patch
 from engine.weights.side_branches import SideBranches
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComponentPatches:
+class ComponentPatches(msgspec.Struct, frozen=True, eq=False):
     """The changes to one component.
 
     `content` is the digest of the content of the LoRAs' files. `merged` is added to the weights, by

@@ -1,10 +1,9 @@
 """The sizes in which Qwen3 is published, by which its files are told apart."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedSize:
+class PublishedSize(msgspec.Struct, frozen=True):
     """The widths of a Qwen3 decoder, and the models whose text encoder it is, if known."""
 
     width: int

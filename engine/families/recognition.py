@@ -5,8 +5,9 @@ A user who picks the wrong file is told its kind. The rules are the rows of the 
 `beside_checkpoint` count: one stray LoRA tensor does not make a checkpoint a LoRA.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.api.reasons import known_kind
 from engine.api.remedies import DeclareFamily, UseAsPart
@@ -26,8 +27,7 @@ from engine.families.registry import FAMILIES
 FOREIGN_KINDS: tuple[ForeignKind, ...] = (*UNETS, *ADAPTERS, *CHECKPOINTS, *PARTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Recognised:
+class Recognised(msgspec.Struct, frozen=True):
     """The family of a listing with its evidence, and the kind of foreign file that it matches.
 
     A listing may have both: then the kind gives the family's tensors another meaning.

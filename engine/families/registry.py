@@ -4,8 +4,9 @@ import importlib
 import logging
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import ModuleType
+
+import msgspec
 
 from engine.api.checkpoints import FamilyName
 from engine.api.sentences import sentence
@@ -29,8 +30,7 @@ _MODULES = (
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenFamily:
+class BrokenFamily(msgspec.Struct, frozen=True):
     """A family whose module could not be imported."""
 
     name: str

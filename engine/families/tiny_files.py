@@ -3,9 +3,10 @@
 import re
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+
+import msgspec
 
 from engine.api.weight_suffixes import SAFETENSORS_SUFFIXES
 from engine.folders import ADAPTER_FOLDERS, is_settled, may_keep_times, modified_of, weights_below
@@ -16,8 +17,7 @@ _MOST_FILES = 5000
 TINY_NAME = re.compile(r"taesd|taef[12]", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(msgspec.Struct, frozen=True):
     """The files below some folders, and the times of all folders that were looked into."""
 
     roots: tuple[Path, ...]

@@ -8,11 +8,11 @@ References: ComfyUI `comfy/lora.py` (`model_lora_keys_unet`), InvokeAI
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class TransformerLora:
+class TransformerLora(msgspec.Struct, frozen=True):
     """A family's title as in "a LoRA for Flux.1", and the rule that its listings match.
 
     `text` is in all listings that match `pattern`, and is found faster. `families` are the names of

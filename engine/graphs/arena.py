@@ -5,7 +5,8 @@ Its rules are those of its sources (1.31: bfc_arena.cc, mem_pattern_planner.h, e
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 _STEP = 256
 _FIRST_REGION, _FIRST_GROWTH, _LAST_GROWTH = 1 << 20, 2 << 20, 1 << 30
@@ -20,8 +21,7 @@ _Place = tuple[int, int]
 _Free = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A step's calls of the arena: bytes made by name, of working memory, and names freed after."""
 
     made: Sequence[tuple[str, int]]
@@ -29,8 +29,7 @@ class Call:
     freed: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(msgspec.Struct, frozen=True):
     """Bytes of an arena that were `written`, and those of the `regions` in which they lie."""
 
     written: int
@@ -42,8 +41,7 @@ class Taken:
         return self.written + self.regions // _NOTED
 
 
-@dataclass(frozen=True, slots=True)
-class ArenaBytes:
+class ArenaBytes(msgspec.Struct, frozen=True):
     """Bytes of the arena in a `first` run of a size, and in a `second`.
 
     In the second, results that do not leave the run lie in one `block`, where the calls of the
@@ -94,8 +92,7 @@ def _in_block(calls: Iterable[Call], leaving: Collection[str], block: int) -> Ta
     return arena.taken()
 
 
-@dataclass(slots=True)
-class _Chunk:
+class _Chunk(msgspec.Struct):
     """A part of a region; `before` and `after` are the places of its neighbours in it."""
 
     size: int
@@ -104,8 +101,7 @@ class _Chunk:
     after: int | None = None
 
 
-@dataclass(slots=True)
-class _Arena:
+class _Arena(msgspec.Struct):
     """Regions that grow by powers of two, cut into chunks: the smallest that fits is given.
 
     From a gigabyte on they grow no more. Later regions lie lower in memory, and of chunks of one
@@ -113,11 +109,13 @@ class _Arena:
     """
 
     _growth: int = _FIRST_GROWTH
-    _chunks: dict[_Place, _Chunk] = field(default_factory=dict[_Place, _Chunk])
-    _free: list[_Free] = field(default_factory=list[_Free])
+    _chunks: dict[_Place, _Chunk] = msgspec.field(default_factory=dict[_Place, _Chunk])
+    _free: list[_Free] = msgspec.field(default_factory=list[_Free])
     # Places and ends of what was written, by regions.
-    _written: list[list[tuple[int, int]]] = field(default_factory=list[list[tuple[int, int]]])
-    _sizes: list[int] = field(default_factory=list[int])
+    _written: list[list[tuple[int, int]]] = msgspec.field(
+        default_factory=list[list[tuple[int, int]]]
+    )
+    _sizes: list[int] = msgspec.field(default_factory=list[int])
 
     def __post_init__(self) -> None:
         self._extend(_FIRST_REGION)
@@ -221,8 +219,7 @@ class _Arena:
             self._chunks[region, gone.after].before = place
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(msgspec.Struct):
     """The block of a second run: each result lies in the gap that it fits best, or at the end.
 
     What is free at the end, of as much as was needed before, is a gap, too.
@@ -230,7 +227,7 @@ class _Block:
 
     size: int = 0
     # Places and ends of what is held, in order.
-    _spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    _spans: list[tuple[int, int]] = msgspec.field(default_factory=list[tuple[int, int]])
 
     def allocate(self, size: int) -> tuple[int, int]:
         wanted = -(-size // _STEP) * _STEP

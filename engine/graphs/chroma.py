@@ -5,8 +5,6 @@ in each block. Its input has a row for each modulation: sinusoids of the timeste
 0 and of the modulation's number. There is no pooled text.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from backends.base import Array, DType
@@ -24,8 +22,7 @@ _THOUSAND = 1000
 _DOUBLE, _SINGLE = 6, 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChromaConfig(FluxSizes):
+class ChromaConfig(FluxSizes, frozen=True, kw_only=True):
     """Sizes of a transformer of Chroma; `waves` are the numbers of a row of the approximator."""
 
     waves: int

@@ -1,7 +1,8 @@
 """The CLIP text transformer (Radford et al. 2021, section 2.4), as Hugging Face names it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -27,8 +28,7 @@ class Projection(StrEnum):
     NONE = "none"  # no projection: the state itself is pooled, as Flux.1 takes it
 
 
-@dataclass(frozen=True, slots=True)
-class ClipTextConfig:
+class ClipTextConfig(msgspec.Struct, frozen=True):
     """Sizes of a CLIP text transformer."""
 
     vocabulary: int

@@ -1,6 +1,6 @@
 """The CLIP vision transformer (Radford et al. 2021, section 2.4), as Hugging Face names it."""
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -11,8 +11,7 @@ from engine.graphs.operators.attention import Projections
 _COLOURS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ClipVisionConfig:
+class ClipVisionConfig(msgspec.Struct, frozen=True):
     """Sizes of a CLIP vision transformer, which sees pictures of `side` x `side` pixels."""
 
     width: int

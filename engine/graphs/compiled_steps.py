@@ -15,9 +15,9 @@ nodes before it; `joined_steps` has the others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import msgspec
 from onnx import NodeProto
 
 from backends.base import PackedAttention
@@ -41,8 +41,7 @@ _PACKED_WIDTHS = (16, 64)
 COPY, CHANNELS_FIRST, SLICES, SEEN = "Copy", "Channels first", "Slices", "Seen"
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """The names that tell a run's nodes apart, and what the runtime does with all of them.
 
     `constants` are weights; `of_one_size` are inputs that have the same size in all runs,
@@ -59,8 +58,7 @@ class Run:
     offsets_apart: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A node: the values of the run that it takes, without views, and the numbers that it makes.
 
     `waits`: its result's size follows from numbers of the run. `of_one_size`: that is the same in
@@ -75,8 +73,7 @@ class Step:
     packs: PackedAttention | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledSteps:
+class CompiledSteps(msgspec.Struct, frozen=True):
     """The steps of a graph in the order of its nodes, the values that leave, sizes and shapes."""
 
     steps: Sequence[Step]
@@ -232,7 +229,7 @@ class _Compiler:
             self._append(SLICES, (value,), sizes)
             return
         step = self.steps[place]
-        self.steps[place] = replace(step, made={**step.made, **sizes})
+        self.steps[place] = msgspec.structs.replace(step, made={**step.made, **sizes})
         self.sizes |= sizes
         self._of_one_size.update(sizes if step.of_one_size else ())
 

@@ -14,9 +14,9 @@ sd-webui-controlnet attend along the tokens; what was trained and published is f
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -33,8 +33,7 @@ from engine.graphs.unet_encoder import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UnionConfig:
+class UnionConfig(msgspec.Struct, frozen=True):
     """Sizes of what a union has beside a ControlNet: its kinds of maps, and its transformer.
 
     `waves` is the width of the sinusoids for each kind.
@@ -45,8 +44,7 @@ class UnionConfig:
     layers: int
 
 
-@dataclass(frozen=True, slots=True)
-class ControlNetConfig:
+class ControlNetConfig(msgspec.Struct, frozen=True):
     """Sizes of a ControlNet.
 
     `map_widths` are the channels of the map's embedding, from the first convolution on; each but
@@ -127,7 +125,7 @@ def control_net(g: GraphBuilder, config: ControlNetConfig) -> None:
         waves = config.union.kinds * config.union.waves
         told = g.cast_to_element(g.input("kinds_embedding", DType.F32, (1, waves)))
         kinds = embedding(g, config.encoder, told, "control_add_embedding", waves)
-        inputs = replace(inputs, embedding=g.op("Add", inputs.embedding, kinds))
+        inputs = msgspec.structs.replace(inputs, embedding=g.op("Add", inputs.embedding, kinds))
     network = UNetEncoder(g, config.encoder, inputs)
     x = network.begin(g.from_planes(g.cast_to_element(inputs.sample)))
     x = network.down(g.op("Add", x, embedded))

@@ -5,7 +5,8 @@ repeats them for the rows that the denoiser evaluates, and adds those of the net
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -54,8 +55,7 @@ class ResidualWriter:
         g.output(x, f"{self._name}.{number}", DType.F32, shape)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenResidualForm:
+class TokenResidualForm(msgspec.Struct, frozen=True):
     """The residuals of a network of double and single blocks, and the blocks that they are for.
 
     There are `double` and `single` of them. Each is for several of the transformer's blocks that
@@ -83,8 +83,7 @@ class TokenResidualForm:
         return self.double + block // -(-blocks // self.single) if self.single else None
 
 
-@dataclass(frozen=True, slots=True)
-class JointForm(TokenResidualForm):
+class JointForm(TokenResidualForm, frozen=True):
     """The residuals of a network of joint blocks, each for as many of the transformer's blocks.
 
     The last of those, after which the text does not go on, gets one only if they go `to_last`.

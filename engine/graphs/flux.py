@@ -9,9 +9,9 @@ the guidance (Peebles & Xie 2023, adaLN-Zero; Esser et al. 2024, section 4).
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -31,8 +31,7 @@ _MOST_F16 = 65_504.0
 _END = 2**62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockSizes:
+class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes of double and single blocks.
 
     `in_channels` and `out_channels` count the numbers of a token, those of all its cells.
@@ -57,8 +56,7 @@ SizesT = TypeVar("SizesT", bound=BlockSizes)
 SizesContraT = TypeVar("SizesContraT", bound=BlockSizes, contravariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluxSizes(BlockSizes):
+class FluxSizes(BlockSizes, frozen=True, kw_only=True):
     """Sizes of blocks whose tokens have three coordinates: an unused one, row and column.
 
     `axes` are the shares of a head's width that are rotated by each.
@@ -67,8 +65,7 @@ class FluxSizes(BlockSizes):
     axes: tuple[int, int, int] = (16, 56, 56)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluxConfig(FluxSizes):
+class FluxConfig(FluxSizes, frozen=True, kw_only=True):
     """Sizes of a transformer of Flux.1."""
 
     pooled_width: int

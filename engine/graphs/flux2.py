@@ -7,7 +7,6 @@ too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -35,8 +34,7 @@ _SHARED = {
 Cells = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flux2Config(BlockSizes):
+class Flux2Config(BlockSizes, frozen=True, kw_only=True):
     """Sizes of a transformer of FLUX.2; each of four coordinates rotates a quarter of a head."""
 
 

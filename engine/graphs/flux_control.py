@@ -8,8 +8,6 @@ picture's tokens leaves it through a linear layer, as a residual for one or more
 transformer's blocks.
 """
 
-from dataclasses import dataclass
-
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.control_residuals import TokenResidualForm, TokenResidualWriter
@@ -22,8 +20,7 @@ _HINT_WIDTH = 16
 _HINT_STEPS = (1, 1, 2, 1, 2, 1, 2, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluxControlConfig(FluxConfig):
+class FluxControlConfig(FluxConfig, frozen=True, kw_only=True):
     """Sizes of a ControlNet of Flux.1.
 
     `modes` is the number of kinds of maps that a union is told apart, 0 for other networks.

@@ -6,8 +6,7 @@ so the part that is scaled is a product with few vectors: no transform is needed
 has the operators.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -25,8 +24,7 @@ _QUARTER = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]
 _LEAST_SPAN = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class FreeU:
+class FreeU(msgspec.Struct, frozen=True):
     """A form of FreeU; its factors are inputs of the graph.
 
     `follows_mean`: the features are strengthened where their mean is high (version 2). `by_width`:

@@ -16,8 +16,8 @@ with optimised graphs of all families.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 from onnx import NodeProto
 
 from backends.block_products import OPERATOR, BlockMatrix
@@ -33,8 +33,7 @@ _BLOCK = 8
 _WIDENED = 8
 
 
-@dataclass(slots=True)
-class FusedNode:
+class FusedNode(msgspec.Struct):
     """A node of the optimised graph: its kind, the values it takes and makes, and its place.
 
     `made` begins with what it makes beside its results. `proto` is the node that it was made of.
@@ -44,11 +43,10 @@ class FusedNode:
     taken: list[str]
     made: list[str]
     order: int
-    proto: NodeProto = field(default_factory=NodeProto)
+    proto: NodeProto = msgspec.field(default_factory=NodeProto)
 
 
-@dataclass(slots=True)
-class _Index:
+class _Index(msgspec.Struct):
     """The nodes that make and that take each value, and the values that leave the run."""
 
     makers: Mapping[str, FusedNode]

@@ -6,7 +6,8 @@ and values are inputs, so that one graph serves every adapter and picture with a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -17,8 +18,7 @@ from engine.graphs.operators.attention import Attended
 STRENGTHS = "image_prompt_strengths"
 
 
-@dataclass(frozen=True, slots=True)
-class AttendingLayer:
+class AttendingLayer(msgspec.Struct, frozen=True):
     """A layer with attention to the text: its name, width, level and block.
 
     The `level` is 0 at the latent's own size and 1 more at each halving. The `block` is numbered as
@@ -31,8 +31,7 @@ class AttendingLayer:
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class ImagePromptShape:
+class ImagePromptShape(msgspec.Struct, frozen=True):
     """The number of tokens of an image prompt, and whether it has a mask."""
 
     tokens: int

@@ -7,7 +7,8 @@ named as diffusers names them (`ImageProjection`, `IPAdapterFullImageProjection`
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -18,20 +19,17 @@ _HEAD_WIDTH = 64
 TOKENS = "tokens"
 
 
-@dataclass(frozen=True, slots=True)
-class LinearProjection:
+class LinearProjection(msgspec.Struct, frozen=True):
     """One linear layer from the picture's embedding to some tokens, and a norm: IP-Adapter."""
 
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class FullProjection:
+class FullProjection(msgspec.Struct, frozen=True):
     """An MLP for each of the picture's states, and a norm: IP-Adapter full face."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resampler:
+class Resampler(msgspec.Struct, frozen=True):
     """Learnt queries that attend to the picture's states: IP-Adapter Plus.
 
     A perceiver resampler (Alayrac et al. 2022), whose `layers` are `width` wide and have `heads`
@@ -48,8 +46,7 @@ class Resampler:
 Projection = LinearProjection | FullProjection | Resampler
 
 
-@dataclass(frozen=True, slots=True)
-class IpAdapterConfig:
+class IpAdapterConfig(msgspec.Struct, frozen=True):
     """Sizes of an adapter: the width of what CLIP gives, that of tokens, and the projection."""
 
     seen_width: int

@@ -12,8 +12,9 @@ snippets) and in the compiled networks of all families:
 """
 
 from collections import defaultdict
-from dataclasses import replace
 from math import prod
+
+import msgspec
 
 from backends.block_products import OPERATOR
 from engine.graphs.compiled_steps import (
@@ -92,7 +93,9 @@ class _Joins:
         taken = (*before.taken, *(name for name in step.taken if name != over))
         fixed = before.of_one_size and step.of_one_size
         self._steps[place] = None
-        self._replace(over, replace(before, taken=taken, made=step.made, of_one_size=fixed))
+        self._replace(
+            over, msgspec.structs.replace(before, taken=taken, made=step.made, of_one_size=fixed)
+        )
 
     def _normalise(self, mean: Step) -> None:
         """Make one step of a norm, if this is its mean of squares."""

@@ -5,8 +5,8 @@ leaves the run. What follows from weights and sizes alone is no result of a run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
@@ -49,11 +49,11 @@ def held_results(
     held = HeldResults(run.at_once(), run.by_heads(), leaving=run.leaving(), entering=entering)
     if simulates:
         arena = arena_bytes(*arena_calls(shapes, found.node, names))
-        held = replace(held, arena_bytes=arena.most, arena_left=arena.kept.bytes)
+        held = msgspec.structs.replace(held, arena_bytes=arena.most, arena_left=arena.kept.bytes)
     if not groups:
         return held
     grouped, packed = shared_buffers(shapes, found.node, names)
-    return replace(held, grouped=grouped, packed=packed)
+    return msgspec.structs.replace(held, grouped=grouped, packed=packed)
 
 
 def result_shapes(graph: Graph, found: GraphProto, sizes: Mapping[str, int]) -> ResultShapes:
@@ -89,8 +89,7 @@ def run_names(graph: Graph, found: GraphProto, *, offsets_apart: bool = False) -
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(msgspec.Struct, frozen=True):
     """A node that computes with a run's inputs: the values it takes, without views, in order.
 
     `made` are the numbers of its results by name.

@@ -15,6 +15,8 @@ stand side by side in `columns`, each column with a weight of its own for each c
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
@@ -32,8 +34,7 @@ class LlliteLayers:
     columns: int
 
 
-@dataclass(frozen=True, slots=True)
-class LlliteModule:
+class LlliteModule(msgspec.Struct, frozen=True):
     """A module of a file: the name of its tensors, of its layer, and its sizes.
 
     `kernels` are those of the convolutions of the map, each as wide as its step, and `widths` their
@@ -99,8 +100,7 @@ def _of_map(g: GraphBuilder, module: LlliteModule, x: Value, width: int) -> Valu
     return g.op("Add", g.times_transposed(x, weight), g.weight(f"{name}.bias", (inner,)))
 
 
-@dataclass(frozen=True, slots=True)
-class LlliteWriter:
+class LlliteWriter(msgspec.Struct, frozen=True):
     """Writes the modules of a denoiser."""
 
     g: GraphBuilder

@@ -5,7 +5,7 @@ beside those of each head: no scores are held, [contexts, heads, queries, keys].
 is added to scores.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.forms import AttentionForm
 from engine.graphs.builder import Value
@@ -13,8 +13,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.deferred_sums import MICROSOFT
 
 
-@dataclass(frozen=True, slots=True)
-class _Beside:
+class _Beside(msgspec.Struct, frozen=True):
     """Numbers that stand beside those of each head: [contexts, positions, heads, 1]."""
 
     queries: Value

@@ -4,8 +4,7 @@ Each token attends to itself and earlier ones. Several heads of queries share on
 values (Ainslie et al. 2023); queries and keys are normalised by head and have rotary embeddings.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -23,8 +22,7 @@ _HIDDEN = -1e4
 _DIVISOR = 64.0
 
 
-@dataclass(frozen=True, slots=True)
-class Qwen3Config:
+class Qwen3Config(msgspec.Struct, frozen=True):
     """Sizes of a Qwen3 decoder; `key_heads` heads of keys and values serve all `heads`."""
 
     vocabulary: int

@@ -7,7 +7,8 @@ values are concatenated before the attention, so that it stays fused.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -20,8 +21,7 @@ SEEN, KEPT = "seen", "kept"
 ALONE = "attends_alone"
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceForm:
+class ReferenceForm(msgspec.Struct, frozen=True):
     """The self-attention layers that attend to a reference, by name in the order they run.
 
     `writes`: the graph is that of the reference's own run, which shows what the layers are given.

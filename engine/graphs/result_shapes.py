@@ -6,9 +6,9 @@ our networks emit, ONNX's and ONNX Runtime's own.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, helper
@@ -23,8 +23,7 @@ _BROADCAST = frozenset({"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min"})
 _REDUCED = frozenset({"ReduceMean", "ReduceSum", "ReduceMin", "ReduceMax"})
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """Shapes of a node's inputs, their integers where known, and attributes: what a rule reads.
 
     An input that is left out has the shape ().

@@ -6,7 +6,8 @@ themselves once more (MMDiT-X). A vector for the place of each token comes from 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -29,8 +30,7 @@ PATCH = 2
 _END = 2**62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sd3Config:
+class Sd3Config(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes of a transformer of Stable Diffusion 3 or 3.5."""
 
     channels: int

@@ -8,8 +8,6 @@ sees a mask beside the latent of the picture that is kept. What each block makes
 tokens leaves it through a linear layer, as a residual for some of the transformer's blocks.
 """
 
-from dataclasses import dataclass
-
 from backends.base import DType
 from engine.graphs.control_residuals import JointForm, TokenResidualWriter
 from engine.graphs.operators import GraphBuilder
@@ -17,8 +15,7 @@ from engine.graphs.packed_latents import size_in_patches
 from engine.graphs.sd3 import PATCH, Sd3Blocks, Sd3Config
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sd3ControlConfig(Sd3Config):
+class Sd3ControlConfig(Sd3Config, frozen=True, kw_only=True):
     """Sizes of a ControlNet of Stable Diffusion 3 or 3.5.
 
     `joint`: its blocks read the text. `ignores_pooled`: it sees zeros for the pooled text.

@@ -16,9 +16,9 @@ the blocks that it allocates:
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from operator import attrgetter
 
+import msgspec
 from onnx import NodeProto
 
 from backends.base import PackedAttention
@@ -27,8 +27,7 @@ from engine.graphs.joined_steps import joined_steps
 from engine.graphs.result_shapes import ResultShapes
 
 
-@dataclass(slots=True)
-class _Life:
+class _Life(msgspec.Struct):
     """The first and last step in which a buffer is held, and its numbers."""
 
     first: int
@@ -110,7 +109,7 @@ def _shared(lives: Iterable[_Life]) -> int:
     for life in sorted(lives, key=attrgetter("first", "last")):
         held = next((buffer for buffer in buffers if buffer.last < life.first), None)
         if held is None:
-            buffers.append(replace(life))
+            buffers.append(msgspec.structs.replace(life))
         else:
             held.last, held.size = life.last, max(held.size, life.size)
     return sum(buffer.size for buffer in buffers)

@@ -4,7 +4,7 @@ An adapter makes an image for each level of a UNet from a map alone, once per pi
 `t2i_adapter`. At each step they are only weighted and added: `adapter_residuals`.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -18,8 +18,7 @@ _COLOURS = 3
 IMAGE = "image"
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterBlock:
+class AdapterBlock(msgspec.Struct, frozen=True):
     """One level: `layers` residual blocks of `inner` channels, and `width` channels after them.
 
     `halves`: it halves its image first, by means, or with `strided` by a convolution.
@@ -32,8 +31,7 @@ class AdapterBlock:
     strided: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterConfig:
+class AdapterConfig(msgspec.Struct, frozen=True):
     """Sizes of an adapter.
 
     A map's cells of `unshuffle` pixels become channels first. `light`: a level narrows its image

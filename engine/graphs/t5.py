@@ -1,8 +1,8 @@
 """The encoder of T5 v1.1 (Raffel et al. 2020; Shazeer 2020), as Hugging Face names it."""
 
 import math
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +19,7 @@ _DIVISOR = 64.0
 EPSILON = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class T5Config:
+class T5Config(msgspec.Struct, frozen=True):
     """Sizes of a T5 encoder; `buckets` are those of the distances between tokens."""
 
     vocabulary: int

@@ -5,7 +5,7 @@ the denoiser's own, of about unit variance; its colours are from 0 to 1 inside. 
 FLUX.2, has a normalisation beside its blocks at the latent's size, which diffusers does not know.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -18,8 +18,7 @@ _MAGNITUDE = 3.0
 _BRANCH, _GROUPS = 4, 4
 
 
-@dataclass(frozen=True, slots=True)
-class TinyVaeConfig:
+class TinyVaeConfig(msgspec.Struct, frozen=True):
     """Sizes of a tiny autoencoder; blocks per level in the order they run. One side may be None.
 
     With a `patch` above 1 the latent that others see is packed: so many cells a side are the

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -46,8 +45,7 @@ ADAPTER = "adapter"
 ADAPTER_FEATURES = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UNetConfig(EncoderConfig):
+class UNetConfig(EncoderConfig, frozen=True, kw_only=True):
     """Sizes of a UNet. `up` lists its blocks in the order they run, from the lowest resolution."""
 
     out_channels: int

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.control_residuals import TokenResidualForm
@@ -18,8 +20,7 @@ ATTENTION = "attention"
 SEEN_LAYER = "mid_block.attentions.0.transformer_blocks.0.attn1"
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkChanges:
+class NetworkChanges(msgspec.Struct, frozen=True):
     """Changes to the graphs of a checkpoint's networks.
 
     `wraps`: the axes, height and width, along which convolutions of denoiser and VAE wrap around.

@@ -3,7 +3,7 @@
 Names are those of diffusers' UNet2DConditionModel.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -11,8 +11,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.attention import Attended, Projections
 
 
-@dataclass(frozen=True, slots=True)
-class UNetBlock:
+class UNetBlock(msgspec.Struct, frozen=True):
     """One resolution level of the down or up path, or the middle.
 
     `depths` has one entry per residual block: how many transformer blocks follow it, 0 for none.
@@ -35,8 +34,7 @@ def ends_after_halving(block: UNetBlock) -> bool:
     return block.resample and not any(block.depths)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncoderConfig:
+class EncoderConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes of the way down and of the middle."""
 
     in_channels: int
@@ -63,8 +61,7 @@ def halvings(config: EncoderConfig) -> tuple[int, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderInputs:
+class EncoderInputs(msgspec.Struct, frozen=True):
     """The inputs of one evaluation as they are declared, and the sum of the embeddings so far."""
 
     sample: Value

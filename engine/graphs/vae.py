@@ -5,7 +5,7 @@ Each side has two parts. The *core* works at the latent's size and has attention
 of the memory. `engine.graphs.vae_tiles` emits the shell for one tile at a time.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -19,8 +19,7 @@ _BATCH_EPSILON = 1e-4
 _STATISTICS = "bn.running_"
 
 
-@dataclass(frozen=True, slots=True)
-class VaeConfig:
+class VaeConfig(msgspec.Struct, frozen=True):
     """Sizes of an autoencoder. `widths` runs from the full resolution down.
 
     The decoder may be narrower, with `decoder_widths` (FLUX.2's small decoder); None: it is not.

@@ -8,7 +8,8 @@ tile. So there are no seams to blend.
 """
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import DType
 from engine.graphs.builder import Value
@@ -26,8 +27,7 @@ from engine.graphs.vae import (
 _LARGE = 64.0
 
 
-@dataclass(frozen=True, slots=True)
-class ShellNorm:
+class ShellNorm(msgspec.Struct, frozen=True):
     """A group normalisation of the shell. Its inputs are `name`.centre and `name`.factor."""
 
     name: str

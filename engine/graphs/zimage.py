@@ -6,8 +6,8 @@ the text's refiners is modulated by the timestep. Tokens are padded to multiples
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -35,8 +35,7 @@ _HIDDEN = -1e4
 _BESIDE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZImageConfig:
+class ZImageConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes of a transformer of Z-Image.
 
     `channels` are those of the latent; `axes` the shares of a head's width rotated by the three
@@ -115,8 +114,7 @@ def size_inputs(config: ZImageConfig, cells: tuple[int, int]) -> dict[str, Array
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokens:
+class _Tokens(msgspec.Struct, frozen=True):
     """The rotary embedding of a kind of tokens, and what hides some of them from attention.
 
     `cosines` and `sines` are [contexts, tokens, 1, head width]. `score_bias` is added to scores,

@@ -6,7 +6,8 @@ Sources: github.com/tencent-ailab/IP-Adapter (`ip_adapter/`), diffusers `loaders
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import FileSlice
 
@@ -32,8 +33,7 @@ _PARTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterTensors:
+class AdapterTensors(msgspec.Struct, frozen=True):
     """The tensors of an adapter.
 
     `projection` has those of the image projection by canonical names, `keys` and `values` the

@@ -1,9 +1,10 @@
 """IP-Adapter files: what kind an adapter is, the denoiser and the encoder it needs, its network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from backends.base import FileSlice
 from engine.api.sentences import Sentence, sentence
@@ -39,8 +40,7 @@ _KOLORS_WIDTH = 2048
 _FAMILIES = {(16, 768): "sd1", (16, 1024): "sd2", (70, 2048): "sdxl"}
 
 
-@dataclass(frozen=True, slots=True)
-class ImageAdapter:
+class ImageAdapter(msgspec.Struct, frozen=True):
     """An image prompt adapter: its sizes and its weights.
 
     `widths` are those of the denoiser's layers that it was made for, in the file's order.

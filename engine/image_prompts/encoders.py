@@ -6,7 +6,6 @@ prefix, and OpenCLIP's and OpenAI's own (`visual.`), as ComfyUI's `comfy/clip_vi
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -67,8 +66,7 @@ class _VisionFile(msgspec.Struct, frozen=True):
     vision_config: "_VisionFile | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class VisionEncoder:
+class VisionEncoder(msgspec.Struct, frozen=True):
     """A CLIP vision encoder: its sizes and its weights by canonical names."""
 
     path: Path

@@ -1,8 +1,8 @@
 """Running the vision encoder and the adapter of image prompts: pictures to keys and values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +14,7 @@ from engine.families.running import EncoderRunner, NetworkRunner
 from engine.graphs.ip_adapter import keys_output, values_output
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedImagePrompt:
+class EncodedImagePrompt(msgspec.Struct, frozen=True, eq=False):
     """An image prompt's keys and values by the width of layers: float32 [layers, 2, tokens, width].
 
     The first of the two is made of the picture, the second of no picture.
@@ -25,8 +24,7 @@ class EncodedImagePrompt:
     values: Mapping[int, Array]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShownPicture:
+class ShownPicture(msgspec.Struct, frozen=True, eq=False):
     """A picture as CLIP sees it, and what is shown without one: float32 [1, 3, side, side]."""
 
     encoder: Network

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +23,7 @@ from engine.image_prompts.turning import TurnedLayers
 Acts = Callable[[int, float], bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PassImagePrompt:
+class PassImagePrompt(msgspec.Struct, frozen=True, eq=False):
     """An image prompt in a pass: its strength at each layer, and its mask at each level.
 
     `strengths` are float32 [layers], `masks` float32 [1, cells, 1] for each tile of the latent, by
@@ -46,8 +46,7 @@ class PassImagePrompt:
         return encoded if self.key_weights is None else self.key_weights.scaled(encoded)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PassImagePrompts:
+class PassImagePrompts(msgspec.Struct, frozen=True, eq=False):
     """The image prompts of a pass, in order."""
 
     prompts: tuple[PassImagePrompt, ...] = ()

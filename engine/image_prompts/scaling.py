@@ -5,8 +5,8 @@ denoiser and stay the same for a run, so they are multiplied once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +18,7 @@ from engine.image_prompts.encoding import EncodedImagePrompt
 _FULL_WIDTH = 1280
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyWeights:
+class KeyWeights(msgspec.Struct, frozen=True, eq=False):
     """The weight of an image prompt at each layer, float32 [layers], and what it multiplies.
 
     `widths` are those of the layers.

@@ -5,8 +5,8 @@ types "style transfer precise" and "composition precise".
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +14,7 @@ from backends.base import Array
 from engine.image_prompts.encoding import EncodedImagePrompt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TurnedLayers:
+class TurnedLayers(msgspec.Struct, frozen=True, eq=False):
     """True for each layer that turns pictures away, bool [layers]; and the widths of the layers."""
 
     marks: NDArray[np.bool_]

@@ -1,7 +1,8 @@
 """Runs a job on one device after another, until all its pictures are made."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import Cancellation, Device
 from engine.api.record import Timings
@@ -34,8 +35,7 @@ _MOST_DAMAGES = 3
 _RETRIED_ON_SAME_DEVICE = (ErrorCode.WORKING_COPY_DAMAGED, ErrorCode.REFIT_FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class JobResult:
+class JobResult(msgspec.Struct, frozen=True):
     """The pictures of a finished job, its device, the seconds of each phase, and its warnings."""
 
     images: tuple[SavedImage, ...]
@@ -48,8 +48,7 @@ class JobResult:
     choice: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JobEnvironment:
+class JobEnvironment(msgspec.Struct, frozen=True, eq=False):
     """The saver and the reporter of a job, its cancellation, stopwatch and memory allowance."""
 
     saver: PictureSaver

@@ -8,8 +8,9 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from threading import Condition, Thread
+
+import msgspec
 
 from backends import hardware
 from backends.base import Device
@@ -34,8 +35,7 @@ _LOOK_S = 0.5
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(msgspec.Struct, frozen=True):
     """One network to compile; `name` is its artifact's name, `job_bytes` the running job's peak."""
 
     name: str
@@ -99,7 +99,7 @@ class BackgroundCompiles:
         state = "could not be prepared" if failure else "is being prepared"
         choice = f"{runtime_title(first.device.backend)} {state}"
         rest = [c for c in others if c is not meanwhile]
-        return [replace(meanwhile, choice=choice), *rest, first]
+        return [msgspec.structs.replace(meanwhile, choice=choice), *rest, first]
 
     def close(self, patience_s: float = 0.5) -> None:
         """Stop the compile, and wait up to `patience_s` seconds for its files to be removed.

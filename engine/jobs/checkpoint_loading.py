@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from engine.api.checkpoints import Gap
 from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
@@ -44,7 +46,7 @@ def load_checkpoints(
     if not chosen:
         return checkpoints
     refiner = refiner_for(checkpoints.runs[-1], identify(Path(chosen), read))
-    return replace(checkpoints, refiner=refiner)
+    return msgspec.structs.replace(checkpoints, refiner=refiner)
 
 
 def _seconds(

@@ -1,7 +1,6 @@
 """Failures that another device may cure, and the warnings where it takes over."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import msgspec
 
@@ -144,8 +143,8 @@ def _for_blocks(candidate: Candidate) -> Candidate:
         time = times.get(precision)
         if time is not None and time <= candidate.milliseconds:
             others = (other for other in offered if other is not precision)
-            device = replace(candidate.device, precisions=(precision, *others))
-            return replace(candidate, device=device, milliseconds=time)
+            device = msgspec.structs.replace(candidate.device, precisions=(precision, *others))
+            return msgspec.structs.replace(candidate, device=device, milliseconds=time)
     return candidate
 
 
@@ -165,7 +164,7 @@ def roomiest_first(
     if roomy is None:
         return [*candidates]
     title = runtime_title(first.device.backend)
-    chosen = replace(roomy, choice=f"{title} lacks the memory for this job")
+    chosen = msgspec.structs.replace(roomy, choice=f"{title} lacks the memory for this job")
     return [chosen, *(candidate for candidate in candidates if candidate is not roomy)]
 
 
@@ -195,4 +194,4 @@ def _has_room(plan_on: Callable[[Candidate], JobPlan], candidate: Candidate) -> 
 def chosen_after_failure(following: Candidate, failed: Candidate) -> Candidate:
     """Return the next candidate, with the last one's failure as the reason for its choice."""
     choice = f"{runtime_title(failed.device.backend)} failed in this job"
-    return replace(following, choice=choice)
+    return msgspec.structs.replace(following, choice=choice)

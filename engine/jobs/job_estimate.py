@@ -1,7 +1,8 @@
 """The estimate of a job on a device: its networks, and the seconds it should take."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import Precision
 from engine.api.speed import denoising_trials
@@ -14,8 +15,7 @@ from engine.memory.plan import MemoryPlan
 from engine.pipeline.forecast import Forecast, Run
 
 
-@dataclass(frozen=True, slots=True)
-class JobEstimate:
+class JobEstimate(msgspec.Struct, frozen=True):
     """The networks that a job loads on a device, and the time that its pictures should take.
 
     `seconds` is None where no such pictures were timed before; `trials` is the same time, as a

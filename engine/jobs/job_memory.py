@@ -1,6 +1,6 @@
 """The memory of a job on a device: the device's own and the host's, within the user's limits."""
 
-from dataclasses import dataclass, replace
+import msgspec
 
 from backends import hardware
 from backends.base import Device, MemoryInfo
@@ -14,8 +14,7 @@ from engine.memory.own_memory import device_share, host_share
 from engine.memory.plan import MemoryNeeds, MemoryPlan, budget_of, plan_memory
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAllowance:
+class MemoryAllowance(msgspec.Struct, frozen=True):
     """The memory limits that the user sets for a job (None: no limit), and its previews' share.
 
     `device_limit_bytes` is for a device with memory of its own; `limit_bytes` is for the host's
@@ -41,7 +40,7 @@ def memory_of_job(
 ) -> MemoryPlan:
     """Plan the memory of a job by what is free now, the user's limits, and what ran out before."""
     memory = compiler.memory()
-    needs, host = replace(needs, last=compiler.last_placement), None
+    needs, host = msgspec.structs.replace(needs, last=compiler.last_placement), None
     if not memory.integrated:
         host = host_share(needs, hardware.host_memory().free, allowance.limit_bytes)
         needs = device_share(needs)

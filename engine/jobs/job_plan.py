@@ -1,8 +1,9 @@
 """The plan of a job on one device, made before anything is loaded."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import partial
+
+import msgspec
 
 from backends.base import Device, Precision
 from engine.api.remedies import RaiseMemoryLimit
@@ -24,8 +25,7 @@ from engine.weights.copy_errors import no_disk
 from engine.weights.rounding import Rounding
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JobPlan:
+class JobPlan(msgspec.Struct, frozen=True, eq=False):
     """A job on a device: its pictures and networks, its memory plan, and its estimate."""
 
     pictures: PicturePlan
@@ -92,7 +92,7 @@ def _require_disk(
     needs, room = chosen.needs, chosen.needs.copy_room
     if chosen.memory.fits or room is None or not needs.lacks_disk:
         return
-    if chosen.planning(replace(needs, copy_room=None)).fits:
+    if chosen.planning(msgspec.structs.replace(needs, copy_room=None)).fits:
         is_limited = allowance != MemoryAllowance(preview_bytes=allowance.preview_bytes)
         remedies = (RaiseMemoryLimit(),) if is_limited else ()
         raise no_disk(services.cache.working_copies.folder, needs.unwritten, room, remedies)
@@ -122,8 +122,7 @@ def _require_room(
     raise no_room(memory, size, most, advice, is_limited=limit is not None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RoundedPlan:
+class _RoundedPlan(msgspec.Struct, frozen=True, eq=False):
     """The memory plan of a job with weights rounded in one way.
 
     `suits` is that of `memory`, within the user's limits and what is free now.
@@ -145,7 +144,7 @@ def _rounded_plan(
     """
     room = services.cache.working_copies.room()
     needs = memory_needs(read, compiler, preview_bytes=allowance.preview_bytes)
-    needs = replace(needs, copy_room=room)
+    needs = msgspec.structs.replace(needs, copy_room=room)
     present = compiler.memory()
     free = services.available_bytes(present)
     most = _most_bytes(services, compiler.device, free, allowance.of(present))

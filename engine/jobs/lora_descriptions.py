@@ -1,8 +1,9 @@
 """The description of a LoRA file, from its header, its metadata and the cards beside it."""
 
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+import msgspec
 
 from engine.api.lora_files import MOST_CHARACTERS, MOST_WORDS, LoraInfo
 from engine.api.reasons import known_kind
@@ -23,8 +24,7 @@ _MOST_TAGS = 10
 _MOST_LAYOUTS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(msgspec.Struct, frozen=True):
     """The facts that the keys and shapes of a file show.
 
     `purpose` is None where only metadata tell it. `layers` are the names of the layers.

@@ -4,7 +4,6 @@ import hashlib
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -32,8 +31,7 @@ _VERSION = 1
 _MOST_FILES, _MOST_BYTES = 256, 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class MapFile:
+class MapFile(msgspec.Struct, frozen=True):
     """A PNG file of a map, and its size in pixels."""
 
     path: Path
@@ -63,7 +61,9 @@ class MapPreviews:
             picture = np.asarray(read_picture(image))
             if cancel.is_set():
                 raise Cancelled
-            seen = replace(order, target=_covered(order.target, picture.shape[1::-1]))
+            seen = msgspec.structs.replace(
+                order, target=_covered(order.target, picture.shape[1::-1])
+            )
             made = self._services.maps.make(picture, seen, folders, cancel)
             self._write(path, encode_picture(made, (), PictureFormat.PNG, 100))
         return MapFile(path, made.shape[1], made.shape[0])

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+
+import msgspec
 
 from backends.base import Precision
 from engine.compile.compiler import Compiler
@@ -40,8 +42,7 @@ def _longest_tile(checkpoint: IdentifiedCheckpoint, wanted: int | None) -> int:
     return wanted or TILE_CELLS * checkpoint.latent.downscale
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Step:
+class _Step(msgspec.Struct, frozen=True, eq=False):
     """The networks of a step: control networks, a reference's run, and the denoiser."""
 
     controls: tuple[Network, ...]
@@ -280,7 +281,7 @@ class _JobSizes:
                 for patches in every
             )
             found.append(
-                replace(
+                msgspec.structs.replace(
                     self._weights(weights, precision, network),
                     patched=max(merged, default=0),
                     branches=max((patches.branch_bytes for patches in every), default=0),

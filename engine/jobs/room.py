@@ -1,7 +1,8 @@
 """The refusal of a job that cannot fit, before the work begins; it says in numbers what would."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.api.limits import MIN_SIDE
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
@@ -21,8 +22,7 @@ _GB = 1e9
 _OF_TEXT = 0.12
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
+class Fitting(msgspec.Struct, frozen=True):
     """The advice about a smaller picture; `size` is its width and height, None if none fits."""
 
     advice: Sentence
@@ -100,8 +100,11 @@ def _shrunk(needs: MemoryNeeds, share: float) -> MemoryNeeds:
     """Return the needs of a picture of this share of the area."""
     whole = int(needs.vae_run_bytes * share)
     of_step = share + _OF_TEXT * (1 - share)
-    later = (replace(second, step_bytes=int(second.step_bytes * of_step)) for second in needs.later)
-    return replace(
+    later = (
+        msgspec.structs.replace(second, step_bytes=int(second.step_bytes * of_step))
+        for second in needs.later
+    )
+    return msgspec.structs.replace(
         needs,
         step_bytes=int(needs.step_bytes * of_step),
         vae_run_bytes=whole,

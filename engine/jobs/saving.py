@@ -6,9 +6,10 @@ Where that takes none either, the error carries the picture's file (`UnwrittenPi
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from engine.api.picture_names import PictureFacts
 from engine.api.record import GenerationRecord
@@ -27,8 +28,7 @@ _USUAL = Saving()
 _WRITE_ERRORS = frozenset({ErrorCode.DISK_FULL, ErrorCode.OUTPUT_NOT_WRITABLE})
 
 
-@dataclass(frozen=True, slots=True)
-class SavedImage:
+class SavedImage(msgspec.Struct, frozen=True):
     """A picture that is durably on disk."""
 
     path: Path

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import Cancellation, MemoryInfo
 from engine.api.checkpoints import Gap
@@ -46,8 +48,7 @@ from engine.wanted_counts import WantedCounts
 from engine.weights.rounding import EXACT, Rounding
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JobServices:
+class JobServices(msgspec.Struct, frozen=True, eq=False):
     """The services that jobs share, made once by `in_cache`.
 
     `wildcards` is the folder of the word lists that prompts name. `models` is the folder of
@@ -76,10 +77,10 @@ class JobServices:
     parts_index: PartsIndex | None = None
     residency: Residency | None = None
     hashes: BackgroundHash | None = None
-    refit_failures: RefitFailures = field(default_factory=RefitFailures)
-    counted: CountedResults = field(default_factory=CountedResults)
-    shortages: Shortages = field(default_factory=Shortages)
-    tiny_files: TinyFiles = field(default_factory=TinyFiles)
+    refit_failures: RefitFailures = msgspec.field(default_factory=RefitFailures)
+    counted: CountedResults = msgspec.field(default_factory=CountedResults)
+    shortages: Shortages = msgspec.field(default_factory=Shortages)
+    tiny_files: TinyFiles = msgspec.field(default_factory=TinyFiles)
 
     @classmethod
     def in_cache(

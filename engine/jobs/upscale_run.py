@@ -2,9 +2,10 @@
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from backends.base import Cancellation, Precision
 from engine.api.bounds import bounded
@@ -59,8 +60,7 @@ class UpscaleReporter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class UpscaleResult:
+class UpscaleResult(msgspec.Struct, frozen=True):
     """The device of a finished job, empty where none was needed; its times and its warnings."""
 
     device: str
@@ -68,8 +68,7 @@ class UpscaleResult:
     warnings: tuple[ErrorInfo, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UpscaleTarget:
+class UpscaleTarget(msgspec.Struct, frozen=True):
     """The folder that a picture is saved in, and how it is written."""
 
     folder: Path
@@ -198,8 +197,7 @@ class UpscaleRunner:
         self._services.estimates.note(Work(kind, float(pixels)), seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(msgspec.Struct, frozen=True):
     """The width and height of a picture to be, and the planes that a network gets for it."""
 
     size: tuple[int, int]

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import Cancellation, Device
 from engine.api.picture_names import PictureFacts
@@ -29,8 +30,7 @@ from engine.upscalers.tiles import Floats
 from engine.upscalers.upscale import Enlarger, Pixels, Shape, Wanted, upscaled
 
 
-@dataclass(frozen=True, slots=True)
-class UpscaleJob:
+class UpscaleJob(msgspec.Struct, frozen=True):
     """Pictures to enlarge and where they go; without `upscaler` they are only resampled.
 
     `tile` is the longest side of a tile in pixels; None for as much as memory allows.
@@ -44,8 +44,7 @@ class UpscaleJob:
     tile: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UpscaledImage:
+class UpscaledImage(msgspec.Struct, frozen=True):
     """A picture that is durably on disk, and the report in its file."""
 
     source: Path
@@ -57,8 +56,7 @@ def _untimed(_run: UpscalerRun, _pixels: int, _seconds: float) -> None:
     """Forget how long a picture took."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpscaleListener:
+class UpscaleListener(msgspec.Struct, frozen=True):
     """The functions that a job tells of progress and warnings, and the request to stop it.
 
     `timed` is told the seconds that a network took over so many pixels, its loading left out;
@@ -100,8 +98,7 @@ def upscaled_files(
             yield _saved(job, original, pixels, devices.candidate)
 
 
-@dataclass(frozen=True, slots=True)
-class _Original:
+class _Original(msgspec.Struct, frozen=True):
     """A picture to enlarge, read whole: its file may vanish in the meantime."""
 
     path: Path
@@ -135,7 +132,7 @@ def _saved(
 
     def write(target: Destination) -> Path:
         facts = PictureFacts(seed=0, width=width, height=height)
-        target = replace(target, name=name)
+        target = msgspec.structs.replace(target, name=name)
         return write_picture(pixels, target, facts, chunks=chunks, saving=job.saving)
 
     try:

@@ -7,7 +7,6 @@ Diffusers and PEFT apply alpha, other tools do not: `LoraRules.adapter_alpha`.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import cast
 
 import msgspec
@@ -24,11 +23,10 @@ _MOST_BYTES = 4 << 20
 _LONGEST = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterConfigs:
+class AdapterConfigs(msgspec.Struct, frozen=True):
     """The fields of a file's configurations: of a pipeline's parts, with prefixes, or of one."""
 
-    fields: Mapping[str, object] = field(default_factory=dict[str, object])
+    fields: Mapping[str, object] = msgspec.field(default_factory=dict[str, object])
 
     def scale(self, layer: str, rank: int | None) -> float:
         """Return alpha / rank of a layer as a file spells it; 1 where nothing is stated.

@@ -10,7 +10,8 @@ References: kohya's sd-scripts (`networks/lora.py`), LyCORIS (`lycoris/modules`)
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 # The canonical parts, named as by kohya and LyCORIS, whose spelling is canonical.
 PARTS = frozenset(
@@ -63,8 +64,7 @@ _NAMED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SplitKey:
+class SplitKey(msgspec.Struct, frozen=True):
     """A key's layer, as the file spells it, prefix included, and its canonical part."""
 
     layer: str

@@ -5,8 +5,8 @@ A factor that is the product of two is a `LowRankDifference` of strength 1.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, FileSlice
@@ -19,8 +19,7 @@ from engine.weights.patched import Difference, FullDifference, LowRankDifference
 from engine.weights.sources import Description, Place, WeightSource
 
 
-@dataclass(frozen=True, slots=True)
-class HadamardDifference:
+class HadamardDifference(msgspec.Struct, frozen=True):
     """The difference `strength * left * right`, element by element (LoHa: FedPara, equation 5)."""
 
     left: Difference
@@ -49,8 +48,7 @@ class HadamardDifference:
         return ["hadamard", *factors, float(self.strength).hex()]
 
 
-@dataclass(frozen=True, slots=True)
-class KroneckerDifference:
+class KroneckerDifference(msgspec.Struct, frozen=True):
     """The difference `strength * kron(left, right)` (LoKr), of matrices.
 
     `left` has `left_rows` rows, `right` has `right_rows`. A kernel counts as a matrix, with the
@@ -89,8 +87,7 @@ class KroneckerDifference:
         return ["kronecker", *factors, *rows, float(self.strength).hex()]
 
 
-@dataclass(frozen=True, slots=True)
-class SparseDifference:
+class SparseDifference(msgspec.Struct, frozen=True):
     """The difference `change + strength * values`, of which `values` are at a few places.
 
     LyCORIS extracts it from two checkpoints: what a low-rank product leaves of the difference

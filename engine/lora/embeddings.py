@@ -8,7 +8,8 @@ words of the prompt, which may hold dots.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from backends.base import FileSlice
 
@@ -19,8 +20,7 @@ _KNOWN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BundledEmbedding:
+class BundledEmbedding(msgspec.Struct, frozen=True):
     """An embedding's name, and its tensors by the keys that its own file would have.
 
     Such a key is `string_to_param.*`, or `clip_l` and `clip_g`; `keys` are those of the LoRA file.
@@ -28,7 +28,7 @@ class BundledEmbedding:
 
     name: str
     tensors: Mapping[str, FileSlice]
-    keys: tuple[str, ...] = field(default=())
+    keys: tuple[str, ...] = msgspec.field(default=())
 
 
 def bundled_embeddings(tensors: Mapping[str, FileSlice]) -> tuple[BundledEmbedding, ...]:

@@ -7,8 +7,9 @@ are as untrusted as those.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import cast
+
+import msgspec
 
 from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.sidecars import MAX_TEXT, Card, cards_of
@@ -24,8 +25,7 @@ _WORD = re.compile(r"[-_\w']+")
 _SENTENCE, _SHORTEST_WORD = 16, 3
 
 
-@dataclass(frozen=True, slots=True)
-class LoraFacts:
+class LoraFacts(msgspec.Struct, frozen=True):
     """The facts that a LoRA's metadata and cards state; unknown facts are empty.
 
     `output_name` is the name that the trainer gave, A1111's alias of the file. `base_model` is the

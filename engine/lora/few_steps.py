@@ -14,7 +14,6 @@ those of the uniform trailing schedule are 999, 749, 499 and 249, as DMD2's card
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -41,8 +40,7 @@ _TEXT_ENCODER = re.compile(
 _DIFFUSION = ("sd1", "sd2", "sdxl", "sdxl_refiner")
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(msgspec.Struct, frozen=True):
     """A method of distillation: the pattern of its names, and its settings.
 
     The pattern sees words in lower case with one space between. A number of steps in the name

@@ -7,9 +7,10 @@ before all others; where neither name nor hash is known, files are hashed to fin
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+import msgspec
 
 from engine.api.lora_names import LORA_SUFFIXES, NamedFiles, order_in_folder
 from engine.file_paths import is_file, is_folder
@@ -28,8 +29,7 @@ _WITH_HASH = re.compile(r"(.+?)\s*\(([0-9a-fA-F]{8,64})\)")
 _HASH = re.compile(r"[0-9a-f]{8,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(msgspec.Struct, frozen=True):
     """A file that was looked for. `others` are files that the same name could have meant.
 
     `differs`: the file's known hashes are other ones than the hash that was asked for. `hashed` is
@@ -60,21 +60,19 @@ def lora_folders(models: Path | None, named: Iterable[Path] = ()) -> tuple[Path,
     return tuple(dict.fromkeys(path.resolve() for path in found))
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(msgspec.Struct, frozen=True):
     """A file and its path below the folder in which it was found, without suffix and with `/`."""
 
     path: Path
     name: str
 
 
-@dataclass(slots=True)
-class LoraFolders:
+class LoraFolders(msgspec.Struct):
     """The folders in which LoRAs are looked for: see `lora_folders`."""
 
     models: Path | None = None
     named: tuple[Path, ...] = ()
-    known: ListedFacts = field(default_factory=ListedFacts)
+    known: ListedFacts = msgspec.field(default_factory=ListedFacts)
     # Folders that the user has chosen since.
     chosen: tuple[Path, ...] = ()
 

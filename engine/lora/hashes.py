@@ -9,9 +9,10 @@ from wrote the same, and before that eight digits of 64 KiB at 1 MiB
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+import msgspec
 
 from engine.checkpoints.files import is_archive
 from engine.checkpoints.full_hash import TENSORS_HASH_DIGITS, hash_file
@@ -23,8 +24,7 @@ _STATED_HASH = re.compile(r"[0-9a-f]{12}(?:[0-9a-f]{52})?")
 _LEGACY_START, _LEGACY_BYTES = 0x100000, 0x10000
 
 
-@dataclass(frozen=True, slots=True)
-class LoraHashes:
+class LoraHashes(msgspec.Struct, frozen=True):
     """Hexadecimal hashes in lower case: SHA-256 of the file and of its tensors, and the legacy one.
 
     `tensors` is None for a PyTorch file.

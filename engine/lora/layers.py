@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+import msgspec
+
 from engine.lora.file import LoraFile
 from engine.lora.modules import LoraModule
 from engine.lora.patches import is_known
@@ -18,8 +20,7 @@ Rows = tuple[int, int]
 _BIASES = ("diff_b", "b_norm", "lora_up.bias")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """The weight that a module changes.
 
     `component` is the value of the family's `Component`; `layer` is the weight's canonical name
@@ -43,8 +44,7 @@ class Target:
         return self.layer if self.transposed and part == "weight" else f"{self.layer}.{part}"
 
 
-@dataclass(frozen=True, slots=True)
-class FittedModule:
+class FittedModule(msgspec.Struct, frozen=True):
     """A module and a weight that it changes; a fused module occurs once for each of its weights.
 
     `shape` is that of the layer which the module changes as one: of the target's rows, or of all

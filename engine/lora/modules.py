@@ -1,13 +1,13 @@
 """The tensors of a LoRA file for one layer, under canonical names of their parts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import FileSlice
 
 
-@dataclass(frozen=True, slots=True)
-class LoraModule:
+class LoraModule(msgspec.Struct, frozen=True):
     """The tensors of a file for one layer.
 
     `layer` is the layer's name as the file spells it, prefix included; `tensors` are by canonical

@@ -1,8 +1,9 @@
 """The names and hashes of LoRA files below folders, for finding one of them."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.lora.file_names import NO_NAMES, FileNames, read_names
 from engine.lora.files_below import ListedFile, list_below, list_one
@@ -20,8 +21,7 @@ def report_nothing(_done: int) -> None:
     """Ignore the progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hashed:
+class Hashed(msgspec.Struct, frozen=True):
     """A file that was found by a new hash, and the number of files that were hashed for it."""
 
     path: Path

@@ -1,7 +1,8 @@
 """The changes that one layer of a LoRA file makes to that layer's weight and bias."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.api.lora_rules import DoraRule, LoraRules
 from engine.api.sentences import sentence
@@ -48,7 +49,7 @@ def patches_of(
     rules = rules or LoraRules()
     if not is_known(module):
         raise _unknown(LayerTensors(module))
-    stated = module if rules.adapter_alpha else replace(module, stated_scale=1.0)
+    stated = module if rules.adapter_alpha else msgspec.structs.replace(module, stated_scale=1.0)
     asked = _Asked(LayerTensors(stated), strength, rules, shape, rank)
     weight, bias = _weight_patch(asked), _bias_patch(asked)
     if isinstance(weight, ScaledAxis) and weight.of_results:
@@ -75,8 +76,7 @@ def is_measured_otherwise(module: LoraModule, rules: LoraRules) -> bool:
     return of_outputs and rules.dora is DoraRule.INPUTS
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """The arguments of `patches_of`."""
 
     tensors: LayerTensors
@@ -119,7 +119,7 @@ def _weight_patch(asked: _Asked) -> Patch | None:
     if is_pefts and rule is not DoraRule.INSIDE:
         rule = DoraRule.TRAINED
     inner = asked.strength if rule is DoraRule.INSIDE else 1.0
-    change = _plain_patch(replace(asked, strength=inner))
+    change = _plain_patch(msgspec.structs.replace(asked, strength=inner))
     if change is None:
         raise _unknown(asked.tensors)
     return Decomposition(change, asked.tensors[magnitudes], rule, is_pefts, asked.strength)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
@@ -22,8 +23,7 @@ from engine.weights.sources import Description, Place, WeightSource
 Members = Sequence[tuple[Rows, WeightSource]]
 
 
-@dataclass(frozen=True, slots=True)
-class PartOfDifference:
+class PartOfDifference(msgspec.Struct, frozen=True):
     """The numbers of a difference from `start` on, as a difference of `elements` numbers."""
 
     whole: Difference
@@ -43,8 +43,7 @@ class PartOfDifference:
         return ["part", self.start, self.elements, self.whole.describe(place)]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedDifference:
+class PlacedDifference(msgspec.Struct, frozen=True):
     """A difference of a part of a weight from `start` on, as one of all its `elements`."""
 
     part: Difference
@@ -137,8 +136,7 @@ class PartOfTransform(Transform):
         return ["part of a layer", before, after, self.whole.describe(place)]
 
 
-@dataclass(frozen=True, slots=True)
-class TransposedDifference:
+class TransposedDifference(msgspec.Struct, frozen=True):
     """The numbers of a difference of a weight [outputs, inputs], as of one [inputs, outputs]."""
 
     whole: Difference

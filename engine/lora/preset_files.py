@@ -1,8 +1,9 @@
 """A person's own presets of sd-webui-lora-block-weight, in files near the folders of LoRAs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.regular_file import read_bounded
 
@@ -13,8 +14,7 @@ _LORAS_BELOW = 2
 _MOST_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class PresetTexts:
+class PresetTexts(msgspec.Struct, frozen=True):
     """The texts of the files of weights by block, and of those of sets of elements."""
 
     weights: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
 """The tensors of a LoRA's layer as numbers: shapes are checked before, NaN when they are read."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -16,8 +16,7 @@ from engine.weights.sources import FileWeight
 _HINT = sentence("The file is damaged, or its training failed: download it again, or use another.")
 
 
-@dataclass(frozen=True, slots=True)
-class LoraTensor(FileWeight):
+class LoraTensor(FileWeight, frozen=True):
     """A tensor of a LoRA file, as a weight source; reading one that holds NaN or infinity fails.
 
     `name` has the words for it in the error: its part, its shape in the file, and the layer.
@@ -46,8 +45,7 @@ class LoraTensor(FileWeight):
         return numbers.astype(element.numpy, copy=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LayerTensors:
+class LayerTensors(msgspec.Struct, frozen=True):
     """The tensors of one layer of a LoRA, by canonical part."""
 
     module: LoraModule

@@ -1,13 +1,13 @@
 """The bytes of weights of a component, by their place."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.memory.placement import WeightPlacement
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentBytes:
+class ComponentBytes(msgspec.Struct, frozen=True):
     """The bytes of a component's weights: packed by the runtime, and converted in memory.
 
     `patched` are those of the weights that LoRAs change, which are always in memory; `mapped` are
@@ -51,7 +51,7 @@ class ComponentBytes:
         if self.in_place is None:
             return self
         most = self.packed - self.looked_up
-        return replace(self, in_place=min(most, self.in_place + room_bytes))
+        return msgspec.structs.replace(self, in_place=min(most, self.in_place + room_bytes))
 
     def _held(self, placement: WeightPlacement) -> int:
         return 0 if placement.maps else self.converted - self.mapped

@@ -1,8 +1,9 @@
 """The memory plan of a job, chosen before the first step from sizes and free memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import msgspec
 
 from engine.memory.component_bytes import ComponentBytes
 from engine.memory.placement import WeightPlacement
@@ -20,8 +21,7 @@ _ROUNDS = 12
 _SHARE_TO_FILL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPlan:
+class MemoryPlan(msgspec.Struct, frozen=True):
     """The networks that stay loaded together; `peak_bytes` is the estimated peak of the job.
 
     It is that of the device, where that has memory of its own, and `host` the host's.
@@ -66,8 +66,7 @@ class MemoryPlan:
         return max(0, self.budget_bytes - self.peak_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class HostPeak:
+class HostPeak(msgspec.Struct, frozen=True):
     """The estimated peak of the host's memory, where a device has its own."""
 
     peak_bytes: int
@@ -79,16 +78,14 @@ class HostPeak:
         return self.peak_bytes <= self.budget_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LaterDenoiser:
+class LaterDenoiser(msgspec.Struct, frozen=True):
     """The denoiser of a later pass with what runs at its steps, and the bytes beside weights."""
 
     weights: ComponentBytes
     step_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryNeeds:
+class MemoryNeeds(msgspec.Struct, frozen=True, kw_only=True):
     """The sizes of a job's networks and of what their runs take beside weights.
 
     `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
@@ -179,7 +176,7 @@ class MemoryNeeds:
     def packing(self, room_bytes: int) -> "MemoryNeeds":
         """Return the needs where networks read in place or streamed hold up to these bytes."""
         largest = self.largest_text or self.text_encoder
-        return replace(
+        return msgspec.structs.replace(
             self,
             denoiser=self.denoiser.packing(room_bytes),
             vae=self.vae.packing(room_bytes),
@@ -188,7 +185,8 @@ class MemoryNeeds:
                 encoder.packing(room_bytes) for encoder in self.picture_encoders
             ),
             later=tuple(
-                replace(second, weights=second.weights.packing(room_bytes)) for second in self.later
+                msgspec.structs.replace(second, weights=second.weights.packing(room_bytes))
+                for second in self.later
             ),
         )
 
@@ -196,7 +194,7 @@ class MemoryNeeds:
     def without_texts(self) -> "MemoryNeeds":
         """The needs where no text encoder is loaded, as its results are known."""
         none = ComponentBytes(0, 0, repacks=self.text_encoder.repacks)
-        return replace(self, text_encoder=none, largest_text=None, text_run_bytes=0)
+        return msgspec.structs.replace(self, text_encoder=none, largest_text=None, text_run_bytes=0)
 
     @property
     def has_texts(self) -> bool:
@@ -260,8 +258,7 @@ class _Share(NamedTuple):
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class HostShare:
+class HostShare(msgspec.Struct, frozen=True):
     """The host's share of a job on a device with memory of its own, and what it may use."""
 
     needs: MemoryNeeds
@@ -308,7 +305,7 @@ def plan_memory(
     written = 0 if whole.lacks_disk else whole.written
     chosen = _with_packed(_with_copy(chosen, written), needs)
     packed = needs.packing(chosen.room_bytes)
-    return replace(chosen, mapped_bytes=packed.mapped_bytes(chosen.placement))
+    return msgspec.structs.replace(chosen, mapped_bytes=packed.mapped_bytes(chosen.placement))
 
 
 def _estimated(
@@ -349,7 +346,7 @@ def _with_packed(plan: MemoryPlan, needs: MemoryNeeds) -> MemoryPlan:
         room = (plan.room_bytes + most) // 2
         peak = needs.packing(room).peak(way, plan.placement)
         if peak <= full:
-            plan = replace(plan, room_bytes=room, peak_bytes=peak)
+            plan = msgspec.structs.replace(plan, room_bytes=room, peak_bytes=peak)
         else:
             most = room
     return plan
@@ -360,7 +357,9 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
     placement = plan.placement
     if placement is WeightPlacement.MEMORY_THEN_COPY:
         placement = WeightPlacement.MEMORY
-    return replace(plan, placement=placement, together=False, resident=False, load_ahead=False)
+    return msgspec.structs.replace(
+        plan, placement=placement, together=False, resident=False, load_ahead=False
+    )
 
 
 def streamed(plan: MemoryPlan) -> MemoryPlan:
@@ -368,7 +367,7 @@ def streamed(plan: MemoryPlan) -> MemoryPlan:
 
     The device must be able to have weights streamed to it.
     """
-    return replace(plan, placement=WeightPlacement.STREAMED, room_bytes=0)
+    return msgspec.structs.replace(plan, placement=WeightPlacement.STREAMED, room_bytes=0)
 
 
 def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:
@@ -381,4 +380,4 @@ def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:
     room = at.budget_bytes - at.peak_bytes >= converted > 0
     if plan.placement is not WeightPlacement.MEMORY or not room:
         return plan
-    return replace(plan, placement=WeightPlacement.MEMORY_THEN_COPY)
+    return msgspec.structs.replace(plan, placement=WeightPlacement.MEMORY_THEN_COPY)

@@ -1,14 +1,14 @@
 """Networks that stay loaded from one job to the next."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from threading import Lock
+
+import msgspec
 
 from backends.base import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Resident:
+class Resident(msgspec.Struct, frozen=True):
     """A loaded network: the digest of its sources, its session, and its weights' planned bytes.
 
     `returns_to` is the digest of its unpatched weights if it has side branches, else "". Loading it

@@ -5,8 +5,9 @@ too low, each job of a queue would fail as the first did, and load its networks 
 that comes once may have had another cause, so the second in succession counts.
 """
 
-from dataclasses import dataclass
 from threading import Lock
+
+import msgspec
 
 from backends.base import Device
 from engine.memory.plan import MemoryPlan
@@ -17,8 +18,7 @@ _SHARE = 0.8
 _ALIKE = 1.1
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
+class _Failed(msgspec.Struct, frozen=True):
     """The peak of a plan that failed, and the budget that it was chosen for.
 
     `again`: plans failed in succession.

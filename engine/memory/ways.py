@@ -1,10 +1,9 @@
 """The networks of a job that are loaded at once: the candidates that a memory plan chooses from."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(msgspec.Struct, frozen=True):
     """The networks that stay loaded together; `MemoryPlan` has what its fields mean."""
 
     together: bool = False

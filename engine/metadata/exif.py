@@ -6,7 +6,8 @@ and only the tags that tools write.
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.metadata.texts import RECORD_KEYWORD, TextChunk
 
@@ -30,8 +31,7 @@ _MAX_ENTRIES = 512
 _TEXT_TYPES = frozenset({1, 2, 7})
 
 
-@dataclass(frozen=True, slots=True)
-class _Tiff:
+class _Tiff(msgspec.Struct, frozen=True):
     """TIFF data and its byte order, "<" or ">" as in `struct`."""
 
     data: bytes

@@ -7,8 +7,9 @@ begins with "Negative prompt:", white space at the ends of lines); the record ca
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice, pairwise
+
+import msgspec
 
 _NEGATIVE = "Negative prompt:"
 # A last line with fewer pairs belongs to the prompt, which may contain a colon.
@@ -26,16 +27,14 @@ _UNQUOTED = frozenset({"Hashes", "Civitai resources", "Civitai metadata"})
 _JSON_MARK = re.compile(r'"(?:\\.|[^\\"]++)*+"?+|[\[\]{}]')
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """One pair of a key (two or more letters, digits, spaces, `_`, `-`, `/`) and any text."""
 
     key: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Infotext:
+class Infotext(msgspec.Struct, frozen=True):
     """A parsed text; `parameters` has all pairs, unknown ones included, in their written order."""
 
     prompt: str

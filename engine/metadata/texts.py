@@ -1,6 +1,6 @@
 """A text in a picture file, and the bounds of all texts of a file together."""
 
-from dataclasses import dataclass
+import msgspec
 
 # The most texts of a file, and the most bytes of all once unpacked: two prompts of a million
 # characters each, in both of our notations.
@@ -16,8 +16,7 @@ FILE_NAME = "file:name"
 FILE_SIZE = "file:size"
 
 
-@dataclass(frozen=True, slots=True)
-class TextChunk:
+class TextChunk(msgspec.Struct, frozen=True):
     """A text of a picture file with its keyword; newlines are kept as they are.
 
     In PNG the keyword is the chunk's (1 to 79 Latin-1 characters); in other files it is the tag's,

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+
+import msgspec
 
 from engine.api import ErrorCode
 from engine.api.saving import JPEG_SUFFIXES, PictureFormat
@@ -24,8 +25,7 @@ _OTHERS = frozenset({".avif", ".bmp", ".gif", ".tif", ".tiff"})
 _NAME_BYTES = 140
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True):
     """A folder, and the name of a file in it if the user gave one.
 
     In a folder, files are called as `engine.api.picture_names` says. A given name is used if it is

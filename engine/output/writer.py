@@ -10,10 +10,10 @@ import secrets
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,7 +61,7 @@ def write_picture(
     wanted = target.format(saving.format)
     form = format_for(max(pixels.shape[:2]), wanted)
     if target.name is not None and form is not wanted:
-        target = replace(target, name=Path(target.name).stem + form.suffix)
+        target = msgspec.structs.replace(target, name=Path(target.name).stem + form.suffix)
     content = encode_picture(pixels, chunks if saving.metadata else (), form, saving.quality)
     # The counter of a folder that cannot be listed is not known.
     unwritten = PictureFile(target.name or stem_of(saving.name, facts, 1) + form.suffix, content)

@@ -1,7 +1,6 @@
 """The pictures of a job, which differ in their seeds and in the words chosen for wildcards."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,7 @@ from engine.upscalers.reading import Upscaler, read_upscaler
 ReplaceWildcards = Callable[[str, int], str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResolvedJob:
+class ResolvedJob(msgspec.Struct, frozen=True, eq=False):
     """A request without gaps, the checkpoints it runs on, and the number of its pictures.
 
     Without `replace_wildcards`, text that looks like wildcards is left in the prompt. `read_loras`
@@ -57,8 +55,7 @@ class ResolvedJob:
             yield BatchPicture(place, alone, texts_of(alone))
 
 
-@dataclass(frozen=True, slots=True)
-class BatchPicture:
+class BatchPicture(msgspec.Struct, frozen=True):
     """One picture of a job: its place in the batch, and the request that makes it alone."""
 
     place: int

@@ -1,7 +1,6 @@
 """The phases still to come in a job, and the seconds that each should take."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -13,8 +12,7 @@ from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.compile.network import Network, Preparation
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseEstimate:
+class PhaseEstimate(msgspec.Struct, frozen=True):
     """The seconds that a phase should take; None where nothing like it was timed before.
 
     `after_s` is for all later phases up to the job's end. `once`: the phase will be quicker in the
@@ -26,8 +24,7 @@ class PhaseEstimate:
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """A coming phase: `times` runs of a network, once in the job or once for each picture.
 
     `beside` are networks that run in turns with it, one as often as it runs in a turn.
@@ -53,8 +50,7 @@ class Run:
         return " beside ".join(names)
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedPhase:
+class PlannedPhase(msgspec.Struct, frozen=True):
     """A phase of the job, with its network's name ("" for none) and the work done in it."""
 
     phase: Phase

@@ -1,7 +1,6 @@
 """The LoRAs of a picture as files: those in its request's list, and those in its prompt."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PureWindowsPath
 
@@ -23,8 +22,7 @@ _MOST_CHARACTERS = 80
 _MOST_IDLE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class NamedLora:
+class NamedLora(msgspec.Struct, frozen=True):
     """A LoRA that a request or a prompt names, its strengths, and its file; None: not found."""
 
     use: LoraUse

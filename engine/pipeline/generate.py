@@ -1,8 +1,8 @@
 """The whole pipeline in brief: encodes, denoises, decodes and checks a job's pictures."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,8 +37,7 @@ from engine.sampling.types import Latent
 Prompts = tuple[Mapping[Texts, Conditioning], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(msgspec.Struct, frozen=True):
     """A finished picture, uint8 [height, width, 3], and the request that makes it.
 
     `warnings` are the job's warnings so far, for features of the request that had no effect.
@@ -51,14 +50,13 @@ class Picture:
     pixels: NDArray[np.uint8]
     warnings: tuple[ErrorInfo, ...] = ()
     loras: tuple[LoraReport, ...] = ()
-    embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+    embeddings: Mapping[str, Embedding] = msgspec.field(default_factory=dict[str, Embedding])
     # The control layers, those that were left out included.
     controls: tuple[ControlReport, ...] = ()
     prediction: PredictionType | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DenoisedLatent:
+class DenoisedLatent(msgspec.Struct, frozen=True, eq=False):
     """The latent of the picture at a place in the batch, and what its record tells of its making.
 
     `controls` and `prediction` are those of a `Picture`.
@@ -70,8 +68,7 @@ class DenoisedLatent:
     prediction: PredictionType | None
 
 
-@dataclass(slots=True, eq=False)
-class PendingLatent:
+class PendingLatent(msgspec.Struct, eq=False):
     """The last denoised latent, kept so that a failed decoding does not repeat its denoising.
 
     If decoding fails on one device, the next device decodes the same latent.

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -52,8 +51,7 @@ from engine.regular_file import open_regular
 _MASKS = ControlResize.STRETCH
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadImagePrompt:
+class ReadImagePrompt(msgspec.Struct, frozen=True, eq=False):
     """An image prompt whose adapter, encoder and pictures are read.
 
     `prompt` has the paths of the files that are used. `shown` and `image_sha256` are those of its
@@ -92,8 +90,7 @@ class ReadImagePrompt:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JobImagePrompts:
+class JobImagePrompts(msgspec.Struct, frozen=True, eq=False):
     """The image prompts of a job that act, and warnings about those that are left out.
 
     `listed` are all of the request, with the paths of the files that are used.
@@ -184,8 +181,7 @@ class JobImagePrompts:
 WITHOUT_IMAGE_PROMPTS = JobImagePrompts()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ImagePromptFiles:
+class ImagePromptFiles(msgspec.Struct, frozen=True, eq=False):
     """The files that image prompts may use.
 
     Encoders are looked for in the `folders`; `read` reads headers.
@@ -290,7 +286,7 @@ class _Reader:
                 adapter.name.startswith(network.name) for adapter in self._networks.values()
             )
             name = f"{network.name} {alike + 1}" if alike else network.name
-            self._networks[key] = replace(network, name=name)
+            self._networks[key] = msgspec.structs.replace(network, name=name)
         return self._networks[key]
 
 

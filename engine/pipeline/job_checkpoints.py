@@ -1,13 +1,13 @@
 """The checkpoints that a job draws with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.families.checkpoint import IdentifiedCheckpoint
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JobCheckpoints:
+class JobCheckpoints(msgspec.Struct, frozen=True, eq=False):
     """The checkpoints of a job: of its first run, of its second passes, and the refiner.
 
     `seconds` has an entry for each second pass of the request: its own checkpoint, or None where

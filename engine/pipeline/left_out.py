@@ -3,8 +3,9 @@
 A name that is no whole path was looked for in vain.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.api.control import ControlLayer
 from engine.api.image_prompts import ImagePrompt
@@ -13,8 +14,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.pipeline.network_lookup import looked_for
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(msgspec.Struct, frozen=True):
     """The names of what a layer needs: its network's file, empty for none, and its picture."""
 
     network: str
@@ -29,8 +29,7 @@ class _Files:
         return bool(self.picture) and has_network
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(msgspec.Struct, frozen=True):
     """The sentences about a kind of layer: without its picture, and without its network.
 
     Those that are `named` tell the network's name, which may be unknown.

@@ -1,8 +1,9 @@
 """The effect of LoRAs on one checkpoint: patched weights, side branches, stretches of the run."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
+
+import msgspec
 
 from engine.api.lora import LoraMode
 from engine.api.lora_rules import LoraRules
@@ -24,8 +25,7 @@ from engine.weights.sources import as_source
 _DENOISER, _TEXT_SIDE = Component.DENOISER, LoraMode.TEXT_SIDE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LoraCombination:
+class LoraCombination(msgspec.Struct, frozen=True, eq=False):
     """The LoRAs that act on a checkpoint's denoiser, with their strengths.
 
     `key` identifies checkpoint, LoRAs and strengths. `branches` are all of the changes as side
@@ -37,8 +37,7 @@ class LoraCombination:
     branches: SideBranches | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ActingLora:
+class ActingLora(msgspec.Struct, frozen=True, eq=False):
     """A LoRA whose file fits a checkpoint, its strengths, and the rules of its arithmetic.
 
     `missing` collects the names of weights that it would change and the checkpoint lacks.
@@ -47,7 +46,7 @@ class ActingLora:
     fitted: FittedLora
     use: LoraUse
     rules: LoraRules
-    missing: set[str] = field(default_factory=set[str])
+    missing: set[str] = msgspec.field(default_factory=set[str])
 
     def strength(self, evaluation: int) -> float:
         """Return the denoiser's strength at an evaluation; past the last one, the last one's."""

@@ -5,9 +5,10 @@ Names and hashes are those of other tools' records; the digests of samples are t
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+import msgspec
 
 from engine.api.lora_names import NamedFiles
 from engine.api.sentences import Sentence, sentence
@@ -70,8 +71,7 @@ def looked_for(name: str | None, digits: str | None) -> Iterator[Sentence]:
         yield sentence("Its hash is {hash}, by which Civitai may find it.", hash=hash_)
 
 
-@dataclass(frozen=True, slots=True)
-class WantedNetwork:
+class WantedNetwork(msgspec.Struct, frozen=True):
     """A file that a request names: `stated` is a path or a name.
 
     `digits` are those of a tool's hash, `digest` is that of samples.
@@ -164,8 +164,7 @@ class NetworkLookup:
         return NamedFiles(every, lambda file: file.name, lambda _file: "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(msgspec.Struct, frozen=True):
     """A file and its path below the folder in which it was found, without suffix and with `/`."""
 
     path: Path

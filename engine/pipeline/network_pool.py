@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
+
+import msgspec
 
 from backends.base import Cancellation, Precision, Session
 from engine.compile.compiler import Compiler
@@ -21,8 +22,7 @@ from engine.weights.binding import Report
 _Key = tuple[str, Precision]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True):
     """A network that stays loaded, and its session."""
 
     network: Network

@@ -1,7 +1,8 @@
 """The LoRAs of a picture: what they do to each pass of its job."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from engine.api.lora import LoraMode, LoraReport
 from engine.api.record import ResolvedRequest
@@ -11,8 +12,7 @@ from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
 from engine.text.lora_strengths import RunLength
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PictureLoras:
+class PictureLoras(msgspec.Struct, frozen=True, eq=False):
     """The LoRAs of a picture: `passes` has those of each pass, a refiner's after its base's.
 
     Pictures of the same `key` have the same LoRAs and share networks. `reports` are for the record;
@@ -23,7 +23,7 @@ class PictureLoras:
     passes: tuple[PassLoras, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     reports: tuple[LoraReport, ...] = ()
-    embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+    embeddings: Mapping[str, Embedding] = msgspec.field(default_factory=dict[str, Embedding])
     # The mode that was chosen for the request, for the record; None without LoRAs that act.
     mode: LoraMode | None = None
 

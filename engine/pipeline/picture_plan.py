@@ -1,7 +1,8 @@
 """The plan of a job's pictures on a device: the networks, and their runs for a picture."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.api.values import Phase
 from engine.pipeline.control.own_map import OwnMapPass
@@ -16,8 +17,7 @@ from engine.pipeline.read_job import ReadJob, texts_in
 from engine.pipeline.vae.networks import VaeNetworks, vae_networks
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PicturePlan:
+class PicturePlan(msgspec.Struct, frozen=True, eq=False):
     """A read job and its placement; `runs` are the phases that its first picture goes through.
 
     `vaes` has the networks of the first run and of each second pass, `enlargements` what each
@@ -119,7 +119,7 @@ def _runs(
         steps = pass_.steps(text, texts_in(pass_, picture))
         beside = control.evaluations(steps.network) if control and steps.network else ()
         writing = pass_.writing_network(text, texts_in(pass_, picture))
-        yield replace(steps, beside=(*beside, writing) if writing else beside)
+        yield msgspec.structs.replace(steps, beside=(*beside, writing) if writing else beside)
     cells = vaes[-1].cells[0] * vaes[-1].cells[1]
     yield from vaes[-1].decoding()
     yield Run(Phase.SAVE, per_picture=True, size=cells)

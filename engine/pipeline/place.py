@@ -1,6 +1,6 @@
 """The placement of a resolved request on a device: backend, precision, VAE tiles, rounding."""
 
-from dataclasses import dataclass, replace
+import msgspec
 
 from backends.base import Device, Precision
 from engine.api.sentences import sentence
@@ -10,8 +10,7 @@ from engine.memory.plan import TILE_CELLS
 from engine.weights.rounding import EXACT, Rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True):
     """The backend, the precision, the VAE tiles and the rounding of weights for a request.
 
     `precision` is the first one to try; `vae_tile` is the side of the VAE's tiles in pixels, None
@@ -39,7 +38,7 @@ class Placement:
 
         `downscale` is the side of a latent cell in pixels.
         """
-        return replace(self, vae_tile=TILE_CELLS * downscale)
+        return msgspec.structs.replace(self, vae_tile=TILE_CELLS * downscale)
 
 
 def place(

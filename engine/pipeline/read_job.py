@@ -1,7 +1,6 @@
 """A job with its input pictures and its prompts read: the part of a job that needs no device."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 import msgspec
@@ -36,8 +35,7 @@ from engine.upscalers.reading import Upscaler
 _PICTURES_AT_ONCE = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PictureGroup:
+class PictureGroup(msgspec.Struct, frozen=True, eq=False):
     """Some pictures of a job that have the same LoRAs, and the passes with these LoRAs.
 
     `texts` are the prompts as read for the text encoders of each pass. `missing` are warnings about
@@ -76,8 +74,7 @@ def texts_in(pass_: DenoisingPass, picture: BatchPicture) -> Texts:
     return picture.texts if pass_.second is None else pass_.texts_of(picture.request)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadJob:
+class ReadJob(msgspec.Struct, frozen=True, eq=False):
     """A job whose pictures and prompts are read.
 
     `canvas` is the picture to redraw, if any, and `to_encode` the pictures of it that the VAE
@@ -159,7 +156,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     references = read_references(request.inputs, tool, first)
     passes = tuple(_with_image_prompts(job, pass_, part) for pass_ in passes)
     passes = tuple(with_reference_writer(references.beside(pass_, first)) for pass_ in passes)
-    job = replace(job, checkpoints=checkpoints)
+    job = msgspec.structs.replace(job, checkpoints=checkpoints)
     pictures = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
@@ -229,7 +226,9 @@ def _with_image_prompts(job: ResolvedJob, pass_: DenoisingPass, part: Part | Non
     own, acting = pass_.request, acting_steps(pass_.request, pass_.denoising)
     cell, size = pass_.checkpoint.latent.downscale, (own.width, own.height)
     tiles = [(tile.rows, tile.columns) for tile in pass_.tiles]
-    return replace(pass_, image_prompts=found.in_pass(size, cell, tiles, acting, part))
+    return msgspec.structs.replace(
+        pass_, image_prompts=found.in_pass(size, cell, tiles, acting, part)
+    )
 
 
 def _with_loras(

@@ -4,7 +4,6 @@ No device is known yet: backend and precision stay as requested until `place`.
 """
 
 import secrets
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,8 +56,7 @@ _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NamedFiles:
+class NamedFiles(msgspec.Struct, frozen=True, eq=False):
     """The files that requests and prompts may name.
 
     `wildcards` is the folder of word lists; `loras` finds LoRAs, whose headers `read_lora_index`
@@ -97,7 +95,7 @@ def resolve_job(
     if loras is not None:
         led = with_inputs_for_all(resolved.loras, checkpoints.first, loras, files.read_lora_index)
         if led is not checkpoints.first:
-            checkpoints = replace(checkpoints, first=led)
+            checkpoints = msgspec.structs.replace(checkpoints, first=led)
             resolved = resolve(request, checkpoints)
     if resolved.second_passes:
         resolved = with_upscalers(resolved, files.models)

@@ -1,6 +1,5 @@
 """Fills the gaps that depend on a request's input pictures, and refuses invalid inputs."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -29,8 +28,7 @@ from engine.pipeline.ranges import check_range, invalid
 Sides = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class FilledInputs:
+class FilledInputs(msgspec.Struct, frozen=True):
     """The settings of a request that depend on its input pictures."""
 
     width: int

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
+
+import msgspec
 
 from backends.base import Array, Cancellation, DeviceValue, Feeds, Precision, Session
 from engine.api.record import Retry, Timings
@@ -70,13 +71,12 @@ class Stopwatch:
         return Timings(**spent, total_s=round(self._clock() - self._started, 4))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunContext:
+class RunContext(msgspec.Struct, frozen=True, eq=False):
     """The reporter of a job, its cancellation, and the stopwatch that times its phases."""
 
     reporter: Reporter
     cancel: Cancellation
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    stopwatch: Stopwatch = msgspec.field(default_factory=Stopwatch)
 
 
 class Stages:
@@ -319,8 +319,7 @@ class Stages:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Recalling:
+class _Recalling(msgspec.Struct, frozen=True, eq=False):
     """An `EncoderRunner` that runs nothing; it raises UnknownResultError for a new call."""
 
     stages: Stages

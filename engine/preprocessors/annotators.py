@@ -4,12 +4,12 @@ The tools know them by their names alone: `controlnet_aux`, sd-webui-controlnet'
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,8 +53,7 @@ class AnnotatorKind(StrEnum):
     ONNX = "onnx"
 
 
-@dataclass(frozen=True, slots=True)
-class Annotator:
+class Annotator(msgspec.Struct, frozen=True):
     """A network that makes maps, of a file.
 
     `positions` are the embeddings of positions of a transformer, and `offset` the number by which

@@ -1,9 +1,10 @@
 """The networks of a preprocessor: their files found and read, and later loaded."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from backends.base import Cancellation
 from engine.api.preprocessors import (
@@ -37,8 +38,7 @@ _TRIED_SIDE = 512
 Load = Callable[[Compiler, Cancellation], MapNetwork]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadNetworks:
+class ReadNetworks(msgspec.Struct, frozen=True):
     """The networks of a preprocessor, whose files are read.
 
     `load` loads them in float32. It raises EngineError and Cancelled.

@@ -1,10 +1,11 @@
 """Maps made one after another on the processor, for previews and for pictures alike."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
+
+import msgspec
 
 from backends.base import Cancellation
 from backends.cpu import CpuBackend
@@ -20,8 +21,7 @@ from engine.preprocessors.scales import Pixels
 from engine.weights.working_copies import WorkingCopies
 
 
-@dataclass(frozen=True, slots=True)
-class MapOrder:
+class MapOrder(msgspec.Struct, frozen=True):
     """A preprocessor's options, the file of its weights, and what the map is for.
 
     Without `weights` the file is looked for by its usual names where the preprocessor needs one.
@@ -37,8 +37,7 @@ class MapOrder:
         return name_of(self.options)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WantedMap:
+class WantedMap(msgspec.Struct, frozen=True, eq=False):
     """A picture, uint8 [height, width, 3], and the order for its map."""
 
     picture: Pixels

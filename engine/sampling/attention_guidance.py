@@ -5,8 +5,8 @@ Perturbed-attention guidance (PAG, Ahn et al. 2024) and self-attention guidance 
 """
 
 import math
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +19,7 @@ _TOO_SMALL = 4
 _TIMESTEPS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbedAttention:
+class PerturbedAttention(msgspec.Struct, frozen=True):
     """PAG: its scale, the decrease of it per timestep, and the levels between which it acts."""
 
     scale: float
@@ -34,8 +33,7 @@ class PerturbedAttention:
         return max(self.scale - self.adaptive * (_TIMESTEPS - float(timestep)), 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class SelfAttention:
+class SelfAttention(msgspec.Struct, frozen=True):
     """SAG: its scale, the blur's standard deviation in cells, and the attention that is too much.
 
     `by_negative`: the picture under the negative prompt is degraded, also where the prompts'
@@ -59,8 +57,7 @@ class SelfAttention:
         return blurred * mask + picture * (1 - mask)
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionGuidance:
+class AttentionGuidance(msgspec.Struct, frozen=True):
     """The guidance by attention of a denoiser's run, and the network that it asks.
 
     `in_predictions`: differences are taken between the network's predictions and added before the

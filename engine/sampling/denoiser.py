@@ -6,8 +6,8 @@ the scale of the network's input, the timestep of a level, and guidance.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.api.values import PredictionType
@@ -17,8 +17,7 @@ from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent, Predict
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Estimates:
+class _Estimates(msgspec.Struct, frozen=True, eq=False):
     """The network's outputs in the order of `Predict`, or what they say of the picture.
 
     `perturbed` has one for each positive prompt, if PAG acts.
@@ -43,8 +42,7 @@ class _Estimates:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Denoiser:
+class Denoiser(msgspec.Struct, frozen=True):
     """Estimates the picture in noisy latents; satisfies `Denoise` and `GuidedDenoise`.
 
     Classifier-free guidance (Ho and Salimans 2022) of several positive prompts, each with its

@@ -1,15 +1,14 @@
 """A denoiser that calls back with the noise level of each of its evaluations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.sampling.types import GuidedDenoise, Latent
 
 
-@dataclass(frozen=True, slots=True)
-class LevelCallbackDenoise:
+class LevelCallbackDenoise(msgspec.Struct, frozen=True):
     """A `GuidedDenoise` that calls `on_level` with each level before the network is evaluated.
 
     Timesteps do not do: where a network takes whole ones, a level lies between two of them.

@@ -1,8 +1,8 @@
 """Masked sampling: the white part of a mask is painted, and the black part is kept."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
+import msgspec
 import numpy as np
 
 from engine.sampling.schedules.training import NoiseSchedule
@@ -28,8 +28,7 @@ class Keeping(Enum):
     SHOWN_LATER = auto()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class Kept(msgspec.Struct, frozen=True, eq=False):
     """A latent [1, C, H, W], kept where the mask [1, 1, H, W] is not 1, and the initial noise.
 
     `highest` is the first level of the sampler.
@@ -45,8 +44,7 @@ class Kept:
         return (painted * self.mask + kept * (1 - self.mask)).astype(np.float32, copy=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MaskedDenoise:
+class MaskedDenoise(msgspec.Struct, frozen=True, eq=False):
     """A `GuidedDenoise` that leaves the kept part unchanged."""
 
     inner: GuidedDenoise

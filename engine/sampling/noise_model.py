@@ -6,8 +6,9 @@ mixes picture and noise to latents of a level and scales them for the network.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
@@ -52,8 +53,7 @@ class NoiseModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class VarianceExploding:
+class VarianceExploding(msgspec.Struct, frozen=True):
     """A `NoiseModel` of x = picture + sigma * noise: Stable Diffusion's; with `levels` EDM's."""
 
     prediction: PredictionType
@@ -85,8 +85,7 @@ class VarianceExploding:
         return PredictionType.V if convention is ConventionName.COMFY else None
 
 
-@dataclass(frozen=True, slots=True)
-class SizeShift:
+class SizeShift(msgspec.Struct, frozen=True):
     """A shift that grows with the tokens of a picture (diffusers `calculate_shift`).
 
     Its logarithm is `least` at `fewest` tokens and `most` at `many`, linear in between and beyond.
@@ -106,8 +105,7 @@ class SizeShift:
         return math.exp(self.least + slope * (tokens - self.fewest))
 
 
-@dataclass(frozen=True, slots=True)
-class SizeAndStepsShift:
+class SizeAndStepsShift(msgspec.Struct, frozen=True):
     """A shift by the tokens of a picture and by the number of steps, as FLUX.2's authors fitted it.
 
     Its logarithm is a line by the tokens at 10 steps, and another one at 200; between and beyond
@@ -133,8 +131,7 @@ class SizeAndStepsShift:
 Shift = float | SizeShift | SizeAndStepsShift
 
 
-@dataclass(frozen=True, slots=True)
-class FlowLevels:
+class FlowLevels(msgspec.Struct, frozen=True):
     """The levels that a tool has of a flow: how they are moved, and how many there are.
 
     `ends_lowest` is that of `FlowSchedule`.
@@ -152,8 +149,7 @@ class FlowLevels:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RectifiedFlow:
+class RectifiedFlow(msgspec.Struct, frozen=True):
     """A `NoiseModel` of x = (1 - t) * picture + t * noise, with t moved by a shift.
 
     `tools` has the levels of tools that move or count them otherwise.
@@ -162,7 +158,7 @@ class RectifiedFlow:
     shift: Shift = 1.0
     prediction: PredictionType = PredictionType.FLOW
     aligned_for: AlignedFor = AlignedFor.SD1
-    tools: Mapping[ConventionName, FlowLevels] = field(
+    tools: Mapping[ConventionName, FlowLevels] = msgspec.field(
         default_factory=dict[ConventionName, FlowLevels]
     )
 

@@ -1,9 +1,9 @@
 """The choice of sampler function, levels and initial latents, as the request's tool does it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import numpy as np
 
 from engine.api.conventions import Convention
@@ -38,8 +38,7 @@ _BY_SCHEDULERS = (ConventionName.DIFFUSERS, ConventionName.INVOKE)
 Start = Callable[[Latent, Latent | None], Latent]
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingPlan:
+class SamplingPlan(msgspec.Struct, frozen=True):
     """The inputs of a sampler's run; the latents are [1, C, H, W].
 
     `sigmas` are the visited levels, the end of the `whole` schedule; a single level means no step.

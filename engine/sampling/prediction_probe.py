@@ -17,8 +17,8 @@ answer.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.api.values import PredictionType
@@ -38,8 +38,7 @@ _RANGES = {
 _HIGH = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
+class ProbeResult(msgspec.Struct, frozen=True):
     """The share of the noise in the answers; `prediction` is None where that decides nothing."""
 
     highest: float

@@ -6,9 +6,9 @@ the tools whose pictures we reproduce.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,8 +73,7 @@ class NoiseSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """The state after one step of a sampler.
 
     The step began at the noise level `sigma`; `x` are the latents it arrived at, and `denoised` is

@@ -2,9 +2,10 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import TypeAlias
+
+import msgspec
 
 from engine.api.messages import JobCancelled, JobFailed, JobFinished, RunJob
 from engine.api.upscale_messages import RunUpscale
@@ -19,10 +20,9 @@ JobCommand: TypeAlias = RunJob | RunUpscale
 Ending: TypeAlias = JobFinished | JobCancelled | JobFailed
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(msgspec.Struct, frozen=True):
     command: JobCommand
-    token: CancelToken = field(default_factory=CancelToken)
+    token: CancelToken = msgspec.field(default_factory=CancelToken)
 
 
 class JobLine:

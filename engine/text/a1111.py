@@ -9,9 +9,10 @@ in its length and without recursion. Behaviour follows `modules/prompt_parser.py
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
+
+import msgspec
 
 from engine.text.prompt import Break, PromptPart, WeightedText, clamp_weight
 
@@ -29,8 +30,7 @@ _BREAK_WORD = re.compile(r"\bBREAK\b")
 _BREAK_ITEM = ("BREAK", -1.0)
 
 
-@dataclass(slots=True)
-class _Bracket:
+class _Bracket(msgspec.Struct):
     """A pair of brackets around the items `start` to `end` (exclusive).
 
     `order` is its place in the order in which the brackets close, from 0.
@@ -43,12 +43,11 @@ class _Bracket:
     order: int = 0
 
 
-@dataclass(slots=True)
-class _Scan:
+class _Scan(msgspec.Struct):
     """The scanned prompt: texts with their initial weights, and brackets in order of opening."""
 
-    items: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
-    brackets: list[_Bracket] = field(default_factory=list[_Bracket])
+    items: list[tuple[str, float]] = msgspec.field(default_factory=list[tuple[str, float]])
+    brackets: list[_Bracket] = msgspec.field(default_factory=list[_Bracket])
     closed: int = 0
     breaks: bool = True
 

@@ -7,7 +7,6 @@ diffusers and InvokeAI cut at 512 positions.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -31,8 +30,7 @@ CUT_POSITIONS = 512
 MULTIPLE = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ChatTemplate:
+class ChatTemplate(msgspec.Struct, frozen=True):
     """The words behind a prompt, and the fewest positions of a row.
 
     Rows that may be longer have a `multiple` of so many positions.
@@ -48,8 +46,7 @@ THINKING = ChatTemplate(_ANSWER, 0, MULTIPLE)
 WITHOUT_THOUGHTS = ChatTemplate(f"{_ANSWER}<think>\n\n</think>\n\n", CUT_POSITIONS, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRows:
+class ChatRows(msgspec.Struct, frozen=True):
     """A `TokenLayout` of one row for each prompt: its tokens, then padding.
 
     Every row has `length` positions; a longer prompt is cut if `cuts`, else refused. `unescapes` is

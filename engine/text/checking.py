@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
+
+import msgspec
 
 from engine.api.prompt_rules import EmbeddingSpelling
 from engine.api.prompts import EncoderCount, Hint, HintKind, PromptCheck, PromptQuestion
@@ -51,7 +52,9 @@ def count_clip_tokens(
     )
     if len(readers) < 2 or not counted.complete:
         return counted
-    return replace(counted, encoders=_of_each(text, question, readers, counted.capacity))
+    return msgspec.structs.replace(
+        counted, encoders=_of_each(text, question, readers, counted.capacity)
+    )
 
 
 def _of_each(

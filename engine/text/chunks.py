@@ -9,8 +9,8 @@ piece of their own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,8 +36,7 @@ _LONG_PIECE = 8
 NO_PART = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenChunks:
+class TokenChunks(msgspec.Struct, frozen=True, eq=False):
     """A tokenized prompt in CLIP's chunks.
 
     `ids` is int64 [chunks, 77], each row start, at most 75 tokens, end, padding; `weights` is
@@ -65,8 +64,7 @@ class TokenChunks:
         return self.count * CHUNK_TOKENS
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(msgspec.Struct, frozen=True):
     slot: Slot
     weight: float
     part: int
@@ -86,16 +84,15 @@ class _Chunk(list[_Token]):
 _Chunked = tuple[list[_Chunk], int]
 
 
-@dataclass(slots=True)
-class _Filling:
+class _Filling(msgspec.Struct):
     """Finished chunks and the current one; `comma` is the place of its last comma, or -1.
 
     With `keeps_groups` the vectors of an embedding stay in one chunk.
     """
 
     keeps_groups: bool = True
-    chunks: list[_Chunk] = field(default_factory=list[_Chunk])
-    current: list[_Token] = field(default_factory=list[_Token])
+    chunks: list[_Chunk] = msgspec.field(default_factory=list[_Chunk])
+    current: list[_Token] = msgspec.field(default_factory=list[_Token])
     comma: int = -1
 
     def end_chunk(self, length: int = CHUNK_TOKENS) -> None:

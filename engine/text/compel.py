@@ -8,7 +8,8 @@ oddities included; `compel_fragments` reads the inner fragments.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
@@ -33,8 +34,7 @@ _ESCAPED = re.compile(r'(?<!\\)(\\++)(?=[()"])')
 _NOT_NORMALIZED = "no_normalize"
 
 
-@dataclass(frozen=True, slots=True)
-class CompelPrompt:
+class CompelPrompt(msgspec.Struct, frozen=True):
     """A prompt parsed by compel's grammar: at least one part, and the LoRAs it names.
 
     The encodings of the parts are concatenated.
@@ -44,8 +44,7 @@ class CompelPrompt:
     tags: tuple[NetworkTag, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(msgspec.Struct, frozen=True):
     """A parsed `(targets).operator(options)`, the start of its options and the end of the call."""
 
     targets: list[list[Item]]
@@ -89,8 +88,7 @@ def parse_compel(text: str) -> CompelPrompt:
     return CompelPrompt((part,), tuple(tags))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(msgspec.Struct, frozen=True):
     """A reader of the forms that stand only at a prompt's start: LoRAs, `.and()`, `.blend()`.
 
     `original` is the unchanged text, which messages quote.

@@ -8,8 +8,9 @@ linear.
 """
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum, auto
+
+import msgspec
 
 from engine.text.prompt import clamp_weight
 from engine.text.tags import NetworkTag
@@ -39,16 +40,14 @@ _QUOTE_END = re.compile(r'[\n\r]|(?<!\\)"')
 _CONTROL = re.compile(r"\\([tnfr])")
 
 
-@dataclass(frozen=True, slots=True)
-class Weighted:
+class Weighted(msgspec.Struct, frozen=True):
     """Fragments, and a factor on their weights."""
 
     items: list["Item"]
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Swapped:
+class Swapped(msgspec.Struct, frozen=True):
     """Fragments that compel would replace during the run; InvokeAI keeps them."""
 
     items: list["Item"]
@@ -57,8 +56,7 @@ class Swapped:
 Item = str | Weighted | Swapped | NetworkTag
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """Parsed fragments, and the position after them."""
 
     items: list[Item]
@@ -71,14 +69,13 @@ class _Kind(Enum):
     QUOTE = auto()  # ends at the end of the text
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(msgspec.Struct):
     """A run of fragments that is being read; `start` is after its opening character."""
 
     start: int
     kind: _Kind
     position: int
-    items: list[Item] = field(default_factory=list[Item])
+    items: list[Item] = msgspec.field(default_factory=list[Item])
 
 
 _Key = tuple[int, _Kind]

@@ -7,7 +7,8 @@ prompt of a single part.
 """
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.sentences import sentence
 from engine.text.prompt import clamp_weight
@@ -20,8 +21,7 @@ _AND = re.compile(r"\bAND\b")
 _WEIGHT = re.compile(r"\s*([-+]?(?:\d+\.?|\d*\.\d+))\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class ComposedText:
+class ComposedText(msgspec.Struct, frozen=True):
     """A part of a prompt between two `AND`, its weight, and its start in the whole prompt."""
 
     text: str

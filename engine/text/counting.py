@@ -1,7 +1,8 @@
 """Token counting of a prompt while it is being written."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.prompt_rules import Chunking
@@ -21,8 +22,7 @@ from engine.text.written_places import written_places
 COUNTED_CHARACTERS = 32_768
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCount:
+class TokenCount(msgspec.Struct, frozen=True):
     """The number of tokens `used`, and the `capacity` of the chunks they take.
 
     The text from character `cut_at` on has no effect; None if all of it has. `complete` is False

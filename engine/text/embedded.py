@@ -8,8 +8,9 @@ diffusers' `maybe_convert_prompt` (`loaders/textual_inversion.py`) and InvokeAI'
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from engine.api.prompt_rules import EmbeddingSpelling
 from engine.api.sentences import Text
@@ -51,8 +52,7 @@ class Slot(NamedTuple):
     is_dropped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingUse:
+class EmbeddingUse(msgspec.Struct, frozen=True):
     """The embeddings at hand for a text: where they are, how they are spelled, whom they are for.
 
     `encoders` are all text encoders of a checkpoint, and `encoder` is the one that is to be fed.
@@ -64,8 +64,7 @@ class EmbeddingUse:
     library: Embeddings = NO_EMBEDDINGS
 
 
-@dataclass(slots=True, eq=False)
-class EmbeddingReader:
+class EmbeddingReader(msgspec.Struct, eq=False):
     """Reads the texts of some prompts for one text encoder.
 
     `vectors` are the vectors that the texts use so far, as pairs of an embedding and the index of
@@ -74,13 +73,17 @@ class EmbeddingReader:
 
     tokenizer: ClipTokenizer
     use: EmbeddingUse
-    vectors: list[tuple[Embedding, int]] = field(default_factory=list[tuple[Embedding, int]])
-    warnings: dict[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
+    vectors: list[tuple[Embedding, int]] = msgspec.field(
+        default_factory=list[tuple[Embedding, int]]
+    )
+    warnings: dict[str, ErrorInfo] = msgspec.field(default_factory=dict[str, ErrorInfo])
     # The names that the warnings are about, by their messages.
-    named: dict[Text, str] = field(default_factory=dict[Text, str])
+    named: dict[Text, str] = msgspec.field(default_factory=dict[Text, str])
     # By name, in the order in which the texts name them.
-    used: dict[str, Embedding] = field(default_factory=dict[str, Embedding])
-    _starts: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+    used: dict[str, Embedding] = msgspec.field(default_factory=dict[str, Embedding])
+    _starts: dict[tuple[object, ...], int] = msgspec.field(
+        default_factory=dict[tuple[object, ...], int]
+    )
     _bare: BareNames | None = None
 
     def pieces(self, text: str, limit: int) -> Iterator[list[Slot]]:

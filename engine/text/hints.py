@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+
+import msgspec
 
 from engine.api.prompt_rules import PromptGrammar
 
@@ -20,8 +21,7 @@ _MOST = 20
 _LOOKED_AT = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class PromptHint:
+class PromptHint(msgspec.Struct, frozen=True):
     """A probable mistake at a character counted from 0."""
 
     position: int

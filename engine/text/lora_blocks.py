@@ -9,8 +9,9 @@ encoders, its first layers and its last ones. What belongs to no block keeps its
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from random import Random
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 from engine.text.lora_elements import MOST_WEIGHT, ElementRule, element_rules
@@ -49,8 +50,7 @@ _RANDOM: Mapping[str, tuple[float, float]] = {"R": (0.0, 1.0), "U": (-0.5, 1.5)}
 _DIGITS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class BlockWeights:
+class BlockWeights(msgspec.Struct, frozen=True):
     """The weight of each of `blocks`, and rules by which single layers have another one.
 
     `text` is the list or preset as it was written; weights that were drawn are numbers in it.
@@ -128,7 +128,7 @@ def with_elements(
         return sentence("in the set of elements {name!r}, {problem}", name=name[:40], problem=rules)
     if blocks is None:
         return BlockWeights((1.0,) * len(BLOCKS), f"lbwe={name}", rules)
-    return replace(blocks, text=f"{blocks.text}:lbwe={name}", rules=rules)
+    return msgspec.structs.replace(blocks, text=f"{blocks.text}:lbwe={name}", rules=rules)
 
 
 def _drawn(name: str, random: Random) -> str:

@@ -6,7 +6,8 @@ the layers that both are true of, instead of the block's (`scripts/lora_block_we
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 
@@ -15,8 +16,7 @@ MOST_WEIGHT = 100.0
 _NOT = "NOT"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(msgspec.Struct, frozen=True):
     """Words one of which must be in a name, or of which none may be, if `excluded`."""
 
     words: tuple[str, ...]
@@ -27,8 +27,7 @@ class Words:
         return any(word in name for word in self.words) is not self.excluded
 
 
-@dataclass(frozen=True, slots=True)
-class ElementRule:
+class ElementRule(msgspec.Struct, frozen=True):
     """The weight of layers whose name has these words of blocks, and of elements."""
 
     blocks: Words

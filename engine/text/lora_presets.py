@@ -5,7 +5,8 @@ where an empty line ends each (`scripts/lora_block_weight.py`, `process`, `check
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 _WEIGHTS: Mapping[str, str] = {
     "NONE": "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0",
@@ -31,8 +32,7 @@ _COMMENT = "#"
 _MOST = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class BlockPresets:
+class BlockPresets(msgspec.Struct, frozen=True):
     """Lists of weights by name, as in `lbw=NAME`, and sets of elements, as in `lbwe=NAME`."""
 
     weights: Mapping[str, str]

@@ -8,8 +8,9 @@ sd-webui-loractl (github.com/cheald/sd-webui-loractl, `loractl/lib/utils.py`). `
 import math
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import groupby
+
+import msgspec
 
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
@@ -24,8 +25,7 @@ _AT = re.compile("[@~]")
 _BEHIND = 1
 
 
-@dataclass(frozen=True, slots=True)
-class RunLength:
+class RunLength(msgspec.Struct, frozen=True):
     """The length of a sampler's run: its steps, and the evaluations of the denoiser in each.
 
     `asked` is the request's number of steps, more than `steps` if a redrawn picture skips some; the

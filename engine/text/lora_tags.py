@@ -10,9 +10,10 @@ change over the steps (`engine.text.lora_strengths`), and `lbw=`, `lbwe=`, `star
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
+
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.lora import MAX_LORAS
@@ -43,8 +44,7 @@ _ENLARGED = ("hr", "hrte", "hrunet")
 _FROM_THE_START = 1
 
 
-@dataclass(frozen=True, slots=True)
-class LoraUse:
+class LoraUse(msgspec.Struct, frozen=True):
     """A LoRA that a prompt names, and its strengths.
 
     `strengths` are those of the denoiser: one for the whole run, or one for each evaluation.
@@ -63,8 +63,7 @@ class LoraUse:
         return len(self.strengths) == 1
 
 
-@dataclass(frozen=True, slots=True)
-class LoraTags:
+class LoraTags(msgspec.Struct, frozen=True):
     """The LoRAs of a prompt in order, and remarks: what of the prompt has no effect, and why.
 
     A remark is a pair of sentences, the second of which may be empty.
@@ -364,4 +363,4 @@ def _timed(
         every = enumerate(at_each_evaluation(use.strengths, run))
         strengths = same_as_one(tuple(strength if e in own else 0.0 for e, strength in every))
         text_strength = use.text_strength if 0 in own else 0.0
-        yield replace(use, strengths=strengths, text_strength=text_strength)
+        yield msgspec.structs.replace(use, strengths=strengths, text_strength=text_strength)

@@ -1,29 +1,26 @@
 """The parsed form of a prompt: pieces of text with weights, and words that end a chunk."""
 
-from dataclasses import dataclass
+import msgspec
 
 # No useful weight is larger; the limit keeps float32 arithmetic on embeddings finite.
 MAX_WEIGHT = 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedText:
+class WeightedText(msgspec.Struct, frozen=True):
     """A piece of a prompt and its weight, within plus or minus `MAX_WEIGHT`."""
 
     text: str
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(msgspec.Struct, frozen=True):
     """The word BREAK: the rest of the chunk stays empty and the text continues in a new one."""
 
 
 PromptPart = WeightedText | Break
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(msgspec.Struct, frozen=True):
     """A prompt, or several whose encodings are mixed.
 
     The encoding is the sum of the encodings of `phrases` times their shares; `normalized` shares

@@ -1,8 +1,9 @@
 """Parsing of a prompt by a convention's grammar into the texts to be encoded."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
+
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.prompt_rules import Emphasis, PromptFeature, PromptGrammar
@@ -20,24 +21,21 @@ Passage = tuple[Mixture, ...]
 Times = Callable[[str], tuple[TimedText, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class TimedPassage:
+class TimedPassage(msgspec.Struct, frozen=True):
     """A passage, and the last evaluation of the denoiser, counted from 0, that uses it."""
 
     until: int
     passage: Passage
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedTimeline:
+class WeightedTimeline(msgspec.Struct, frozen=True):
     """The passages over the run of a prompt, or of a part between two `AND`, and its weight."""
 
     weight: float
     passages: tuple[TimedPassage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PromptReading:
+class PromptReading(msgspec.Struct, frozen=True):
     """A parsed prompt: at least one timeline, and the tags of the networks it names."""
 
     timelines: tuple[WeightedTimeline, ...]

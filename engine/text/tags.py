@@ -7,7 +7,8 @@ removes tags of any kind from the positive prompt. A comment extends from `#` to
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.prompt_rules import NetworkTags, PromptFeature, PromptGrammar
@@ -17,8 +18,7 @@ _COMMENT_LINE = re.compile(r"(?:^|\n)#[^\n]*(?:\n|$)")
 _COMMENT = re.compile(r"#[^\n]*(?:\n|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkTag:
+class NetworkTag(msgspec.Struct, frozen=True):
     """A network named in a prompt.
 
     `kind` is "lora", "hypernet" or any other word; `arguments` follow it between colons, as
@@ -44,8 +44,7 @@ def _named(argument: str) -> tuple[str, str] | None:
     return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedNetworks:
+class NamedNetworks(msgspec.Struct, frozen=True):
     """A positive prompt without comments, its tags in order, and the same text without tags.
 
     The places of the tags are those in `text`.

@@ -14,8 +14,9 @@ like A1111's parser:
 """
 
 import re
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+import msgspec
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -30,16 +31,14 @@ _MAX_PIECES = 4_000_000
 _CHARACTERS_A_PIECE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class TimedText:
+class TimedText(msgspec.Struct, frozen=True):
     """A text, and the last evaluation of the denoiser, counted from 0, that uses it."""
 
     until: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(msgspec.Struct, frozen=True):
     """A bracket such as `[a:b:8]` or `[a|b]`, of which one part is used at each step.
 
     Each part is the tokens between two neighbours in `edges`. `when` is the written time of the
@@ -50,22 +49,20 @@ class _Choice:
     when: str | None = None
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(msgspec.Struct):
     """An open bracket: the token indices of its start, its colons and its bars."""
 
     start: int
-    colons: list[int] = field(default_factory=list[int])
-    bars: list[int] = field(default_factory=list[int])
+    colons: list[int] = msgspec.field(default_factory=list[int])
+    bars: list[int] = msgspec.field(default_factory=list[int])
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(msgspec.Struct):
     """A parser of a prompt's tokens; `choices` is keyed by the index of the opening token."""
 
     tokens: list[str]
-    choices: dict[int, _Choice] = field(default_factory=dict[int, _Choice])
-    frames: list[_Frame] = field(default_factory=list[_Frame])
+    choices: dict[int, _Choice] = msgspec.field(default_factory=dict[int, _Choice])
+    frames: list[_Frame] = msgspec.field(default_factory=list[_Frame])
 
     def read(self) -> bool:
         """Find the brackets that change the text; return False if the whole prompt is text."""
@@ -160,8 +157,7 @@ def schedule_prompt(text: str, steps: int, drawn: int | None = None) -> tuple[Ti
     return tuple(TimedText(end, same.setdefault(text, text)) for end, text in texts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(msgspec.Struct, frozen=True):
     """The expected evaluations of a run, and those of the pass before a second one."""
 
     steps: int

@@ -1,8 +1,9 @@
 """The layouts in which text encoders take prompts: rows of tokens, all equally long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from engine.api.prompt_rules import Chunking
 from engine.text.chunks import CHUNK_LENGTH, TokenChunks, empty_chunks, tokenize_prompt
@@ -31,8 +32,7 @@ class TokenLayout(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ClipChunks:
+class ClipChunks(msgspec.Struct, frozen=True):
     """CLIP's chunks of 77 positions. `reader` finds the embeddings that the prompts name."""
 
     tokenizer: ClipTokenizer

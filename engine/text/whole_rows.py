@@ -8,7 +8,6 @@ after it have no effect.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 import msgspec
@@ -30,8 +29,7 @@ LEAST_POSITIONS = 256
 MAX_POSITIONS = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRows:
+class WholeRows(msgspec.Struct, frozen=True):
     """A `TokenLayout` of one row for each prompt: its tokens, the end, padding.
 
     Every row has `length` positions; a longer prompt is cut if `cuts`, else refused.

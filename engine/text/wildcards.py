@@ -14,10 +14,11 @@ prompt, a seed and the files always give the same words.
 import re
 from bisect import bisect, bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 from engine.file_paths import is_file
@@ -50,8 +51,7 @@ _TAG = re.compile(rf"<\w{{1,20}}:[^<>]{{1,{_MOST_TAG}}}>")
 _WEIGHT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)::")
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(msgspec.Struct, frozen=True):
     """Braces with bars: the range and the weight of each part, and the end of the braces."""
 
     parts: tuple[tuple[int, int], ...]
@@ -59,8 +59,7 @@ class _Choice:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(msgspec.Struct, frozen=True):
     """A text, its choices and wildcard names by start position, and all starts in order."""
 
     text: str
@@ -69,8 +68,7 @@ class _Source:
     starts: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class _Range:
+class _Range(msgspec.Struct):
     """A part of a source that is still to be expanded.
 
     `name` is the wildcard whose line the source is, None for the prompt itself.
@@ -92,16 +90,17 @@ def expand_wildcards(text: str, seed: int, folder: Path | None) -> str:
     return _Expansion(text, Random(seed), folder).result()
 
 
-@dataclass(slots=True)
-class _Expansion:
+class _Expansion(msgspec.Struct):
     text: str
     random: Random
     folder: Path | None
-    written: list[str] = field(default_factory=list[str])
+    written: list[str] = msgspec.field(default_factory=list[str])
     length: int = 0
     drawn: int = 0
-    stack: list[_Range] = field(default_factory=list[_Range])
-    lines: dict[str, tuple[_Source, ...]] = field(default_factory=dict[str, tuple[_Source, ...]])
+    stack: list[_Range] = msgspec.field(default_factory=list[_Range])
+    lines: dict[str, tuple[_Source, ...]] = msgspec.field(
+        default_factory=dict[str, tuple[_Source, ...]]
+    )
 
     def result(self) -> str:
         self.stack.append(_Range(_read(self.text), 0, len(self.text), None))

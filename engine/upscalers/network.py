@@ -1,7 +1,8 @@
 """A network that enlarges pictures as it is read, and an architecture as it is recognised."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import FileSlice
 from engine.graphs.operators import GraphBuilder
@@ -10,8 +11,7 @@ from engine.upscalers.tensors import Tensors
 Emit = Callable[[GraphBuilder], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """The demands of a network on the pictures it is given, in pixels before it enlarges them.
 
     Sides are multiples of `multiple` and at least `least`; what is missing is reflected, or with
@@ -26,8 +26,7 @@ class Needs:
     sees_all: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(msgspec.Struct, frozen=True):
     """The last layers, which enlarge: they hold most numbers, but each pixel sees only its next.
 
     `body` emits the layers before them, with an output `features` of so many `channels`, each side
@@ -43,8 +42,7 @@ class Tail:
     reach: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class UpscalerNetwork:
+class UpscalerNetwork(msgspec.Struct, frozen=True):
     """A network with its weights by the names of its graph.
 
     `numbers` is how many numbers of its results are needed at once for each pixel of the picture it
@@ -66,8 +64,7 @@ class UpscalerNetwork:
     attends: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UpscalerArchitecture:
+class UpscalerArchitecture(msgspec.Struct, frozen=True):
     """An architecture: its name, the names of tensors that show it, and how its sizes are read.
 
     `read` raises EngineError(CHECKPOINT_MISMATCH) for tensors that contradict each other.

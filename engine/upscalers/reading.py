@@ -1,8 +1,9 @@
 """Reading an upscaler's file: which architecture it is, or what else it is."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import DType, FileSlice, OperatorSet, Precision
 from engine.api.reasons import known_kind
@@ -29,8 +30,7 @@ _UPSCALER = "an upscaler"
 _FLOATS = frozenset({DType.F64, DType.F32, DType.F16, DType.BF16})
 
 
-@dataclass(frozen=True, slots=True)
-class Upscaler:
+class Upscaler(msgspec.Struct, frozen=True):
     """An upscaler in a file of the user's, and the digest of its content."""
 
     path: Path
@@ -89,7 +89,9 @@ def _checked(index: TensorIndex, tensors: Tensors, architecture: UpscalerArchite
     if stored is not None:
         raise tensors.misfit(sentence("its weights are stored as {dtype}", dtype=stored.value))
     digest = index.digest
-    return Upscaler(index.path, architecture.title, digest, replace(network, weights=weights))
+    return Upscaler(
+        index.path, architecture.title, digest, msgspec.structs.replace(network, weights=weights)
+    )
 
 
 def used_weights(network: UpscalerNetwork, emit: Emit) -> dict[str, FileSlice]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import numpy as np
 
 from backends.base import Cancellation, Precision, Session
@@ -43,8 +43,7 @@ Progress = Callable[[int, int], None]
 _PRECISIONS = (Precision.F16, Precision.F32)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """The device that runs an upscaler, and who is told of its progress and may stop it.
 
     `tile` is the longest side of a tile in pixels; None for as much as memory allows.

@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from backends.base import FileSlice
 from engine.api.sentences import Sentence, sentence
@@ -16,8 +17,7 @@ _CHANNELS = (3, 1)
 _MOST_SCALE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Tensors:
+class Tensors(msgspec.Struct, frozen=True):
     """The tensors of a file under the names of its architecture, without those of wrappers."""
 
     path: Path

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import WorkingMemory
@@ -26,8 +26,7 @@ _FLOAT32 = np.dtype(np.float32).itemsize
 _USUAL = WorkingMemory()
 
 
-@dataclass(frozen=True, slots=True)
-class TilePlan:
+class TilePlan(msgspec.Struct, frozen=True):
     """The longest sides of tiles: of the picture, and of the features that a tail enlarges.
 
     `tail` is 0 for a network without one.
@@ -77,8 +76,7 @@ def rounds_of(network: UpscalerNetwork, channels: int) -> int:
     return 1 if channels == network.channels else channels
 
 
-@dataclass(frozen=True, slots=True)
-class Computing:
+class Computing(msgspec.Struct, frozen=True):
     """The bytes of a number on a device, and the memory that its runs take."""
 
     itemsize: int = _FLOAT32

@@ -5,17 +5,16 @@ straight line as its neighbour's rises, so that what difference is left has no e
 """
 
 import math
-from dataclasses import dataclass
 from itertools import product
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A tile along one side of a picture: its pixels, and the weight of each."""
 
     start: int
@@ -23,8 +22,7 @@ class Span:
     weights: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(msgspec.Struct, frozen=True):
     """A tile of a picture."""
 
     rows: Span
@@ -46,8 +44,7 @@ class Tile:
         ] += result * down[:, None] * across
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(msgspec.Struct, frozen=True):
     """The overlap of tiles, in pixels: what lies within `reach` of a tile's edge is not kept.
 
     Beyond that, tiles overlap by at least `blend` pixels more, in which one gives way to the next.

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,8 +24,7 @@ _MOST_PASSES = 3
 _LEVELS = 255.0
 
 
-@dataclass(frozen=True, slots=True)
-class Enlarger:
+class Enlarger(msgspec.Struct, frozen=True):
     """A network that makes each side `scale` times as long; 1 where it only cleans a picture.
 
     `expect` is told the shapes of all planes that a picture will have enlarged, in order.
@@ -36,8 +35,7 @@ class Enlarger:
     expect: Callable[[tuple[Shape, ...]], None] = lambda _shapes: None
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """The wanted picture: an exact width and height, its longer side, or a growth.
 
     With none of these it grows as the network does.

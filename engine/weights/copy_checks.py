@@ -8,9 +8,10 @@ a file without changing its times.
 import logging
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
+
+import msgspec
 
 from backends.base import Cancellation
 from engine.checkpoints.index import FileState
@@ -24,8 +25,7 @@ _POLL_S = 0.05
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
+class _Check(msgspec.Struct, frozen=True):
     """A check in progress, and the state of the file when it began."""
 
     state: FileState

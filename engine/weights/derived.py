@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
@@ -13,8 +13,7 @@ from engine.weights.sources import Description, Place, WeightSource
 Derive = Callable[[Sequence[Array], Array], None]
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedWeight:
+class DerivedWeight(msgspec.Struct, frozen=True):
     """A weight of `shape` that `derive` computes from one or more `sources`.
 
     `label` identifies the computation: weights of the same sources and label are equal.

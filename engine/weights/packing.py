@@ -9,10 +9,10 @@ loss. Q5_1 and Q5_K, integers of 5 bits with an offset, have not: the operator t
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
@@ -125,8 +125,7 @@ def is_computed(source: WeightSource, element: DType, form: BlockForm | None) ->
     return source.slice_as(element) is None or packing_of(source, form) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class PackedWeight:
+class PackedWeight(msgspec.Struct, frozen=True):
     """One of the operator's inputs that stand for `weight`, a matrix [out, in] in blocks.
 
     `element` is the graph's element type, which scales and zeros have.
@@ -167,7 +166,7 @@ class PackedWeight:
 
     def rows(self, start: int, stop: int) -> "PackedWeight":
         """Return the same input for rows `start` to `stop` of the weight."""
-        return replace(self, weight=self.weight.rows(start, stop))
+        return msgspec.structs.replace(self, weight=self.weight.rows(start, stop))
 
     def reshaped(self, shape: tuple[int, ...]) -> "PackedWeight":
         """Return the input itself. Raises ValueError for another shape, which no operator takes."""

@@ -7,9 +7,9 @@ patches before it made. The original weight set is not changed: see `engine.weig
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
@@ -77,8 +77,7 @@ def fits(patch: Patch, shape: tuple[int, ...]) -> bool:
     return patch.elements == math.prod(shape)
 
 
-@dataclass(frozen=True, slots=True)
-class FullDifference:
+class FullDifference(msgspec.Struct, frozen=True):
     """The difference `strength * numbers`."""
 
     numbers: WeightSource
@@ -103,8 +102,7 @@ class FullDifference:
         return ["full", self.numbers.describe(place), float(self.strength).hex()]
 
 
-@dataclass(frozen=True, slots=True)
-class LowRankDifference:
+class LowRankDifference(msgspec.Struct, frozen=True):
     """The difference `strength * up @ down` (LoRA: Hu et al. 2021, equation 3).
 
     `up` is [out, rank, ...] and `down` [rank, in, ...]; the axes after the first are flattened, so
@@ -166,8 +164,7 @@ class LowRankDifference:
         return self.down.elements // self.down.shape[0]
 
 
-@dataclass(frozen=True, slots=True)
-class PatchedWeight:
+class PatchedWeight(msgspec.Struct, frozen=True):
     """The weight `unpatched`, changed by each of its patches in turn.
 
     `unpatched` may be a part of the weight that the patches are for, in any shape; it begins at

@@ -12,10 +12,11 @@ import mmap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
@@ -86,8 +87,7 @@ class WeightSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FileWeight:
+class FileWeight(msgspec.Struct, frozen=True):
     """A weight whose numbers are stored in a file, without a scale."""
 
     slice: FileSlice
@@ -117,11 +117,11 @@ class FileWeight:
 
         Raises ValueError where those of a quantised type are no whole blocks.
         """
-        return replace(self, slice=self.slice.rows(start, stop))
+        return msgspec.structs.replace(self, slice=self.slice.rows(start, stop))
 
     def reshaped(self, shape: tuple[int, ...]) -> Self:
         """Return the same numbers in the same order, in another shape of equal size."""
-        return replace(self, slice=self.slice.reshaped(shape))
+        return msgspec.structs.replace(self, slice=self.slice.reshaped(shape))
 
     def read(self) -> Array:
         """Return the numbers: a view of the file; float32 for fp8 and blocks."""

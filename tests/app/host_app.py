@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-from dataclasses import fields
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
@@ -31,7 +30,7 @@ def main(folder: Path, plan: str, checkpoint: str, count: int, ping_ms: int) -> 
     arguments = ("-I", str(ENGINE), plan, "--parent", str(os.getpid()))
     command = EngineCommand(sys.executable, arguments)
     # No module of the tests can be imported in a process of its own.
-    names = [field.name for field in fields(Paths) if field.name != "loras"]
+    names = [name for name in Paths.__struct_fields__ if name != "loras"]
     paths = find_paths({f"SAFELIGHT_{name.upper()}": str(folder / name) for name in names})
     supervision = Supervision(ping_ms=ping_ms)
     process = EngineProcess(paths, command=command, supervision=supervision)

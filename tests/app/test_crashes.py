@@ -7,7 +7,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -128,7 +127,7 @@ def test_an_engine_killed_anywhere_costs_no_picture(
     supervise: Supervise, tmp_path: Path, tiny: Path, moment: Moment, kills: int
 ) -> None:
     """Each job is tried once more and then made; whatever has a picture's name is a picture."""
-    patient = replace(QUICK, restart_ms=(0,), crash_window_s=0.0)
+    patient = msgspec.structs.replace(QUICK, restart_ms=(0,), crash_window_s=0.0)
     engine = supervise(supervision=patient, command=dying_engine(tmp_path / "deaths", moment))
     queue = JobQueue(engine.client, tmp_path / "state")
     pictures = Pictures(tmp_path / "out")

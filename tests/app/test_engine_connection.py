@@ -2,8 +2,8 @@
 
 import struct
 import sys
-from dataclasses import replace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QTimer
 
@@ -99,7 +99,7 @@ def test_a_flood_faster_than_it_can_be_read_ends_the_connection(supervise: Super
     import resource
 
     # One event each turn: whatever the machine, that is slower than the flood.
-    slow = replace(QUICK, reading=ReadingLimits(turn_ms=0.0, backlog_bytes=1 << 20))
+    slow = msgspec.structs.replace(QUICK, reading=ReadingLimits(turn_ms=0.0, backlog_bytes=1 << 20))
     engine = supervise(FLOOD, slow, new=True)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     engine.process.start()

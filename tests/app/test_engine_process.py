@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -157,7 +156,7 @@ def test_the_reason_the_engine_gives_is_the_one_that_is_told(supervise: Supervis
 
 @pytest.mark.parametrize("plan", [Plan(silent=True), Plan(never_ready=True)])
 def test_an_engine_that_never_gets_ready_is_given_up(supervise: Supervise, plan: Plan) -> None:
-    engine = supervise(plan, replace(QUICK, handshake_ms=300))
+    engine = supervise(plan, msgspec.structs.replace(QUICK, handshake_ms=300))
     engine.process.start()
     engine.wait(lambda: bool(engine.told.given_up))
     assert len(engine.told.crashes) == 3
@@ -270,7 +269,9 @@ def test_three_crashes_in_a_short_while_end_it_until_it_is_started_again(
 
 
 def test_crashes_far_apart_do_not_end_it(supervise: Supervise) -> None:
-    engine = supervise(Plan(ends_after=3), replace(QUICK, crash_window_s=0.0)).start()
+    engine = supervise(
+        Plan(ends_after=3), msgspec.structs.replace(QUICK, crash_window_s=0.0)
+    ).start()
     engine.wait(lambda: len(engine.told.crashes) >= 5)
     assert engine.told.given_up == []
 
@@ -278,7 +279,7 @@ def test_crashes_far_apart_do_not_end_it(supervise: Supervise) -> None:
 def test_events_before_a_crash_are_received_before_the_end(supervise: Supervise) -> None:
     # Hello, Ready, JobPhase, 200 times JobProgress, ImageSaved, and dead before JobFinished.
     plan = Plan(steps=200, ends_after=204, by_signal=9)
-    engine = supervise(plan, replace(QUICK, ping_ms=60_000)).start()
+    engine = supervise(plan, msgspec.structs.replace(QUICK, ping_ms=60_000)).start()
     run_job(engine)
     engine.wait(lambda: bool(engine.told.crashes))
     assert len(engine.told.of(JobProgress)) == 200

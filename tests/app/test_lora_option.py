@@ -1,9 +1,9 @@
 """`--lora FILE[:STRENGTH[:TEXT]]`."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.cli import generate
@@ -73,7 +73,7 @@ def test_the_option_is_taken_several_times() -> None:
 
 
 def test_pictures_are_made_with_the_loras_of_the_windows_folders(tmp_path: Path) -> None:
-    paths = replace(folders_in(tmp_path), loras=(tmp_path / "shared",))
+    paths = msgspec.structs.replace(folders_in(tmp_path), loras=(tmp_path / "shared",))
     LoraMemory(paths.state).add_folder(tmp_path / "window")
     parser = argparse.ArgumentParser()
     generate.add_arguments(parser)

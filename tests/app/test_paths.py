@@ -1,7 +1,6 @@
 """The folders of the application."""
 
 import os
-from dataclasses import fields
 from pathlib import Path
 
 import platformdirs
@@ -23,7 +22,7 @@ _SEVERAL = ("loras", "embeddings")
 
 def test_the_systems_folders_are_apart_from_each_other() -> None:
     paths = find_paths({"SAFELIGHT_STATE": ""})
-    folders = [getattr(paths, field.name) for field in fields(paths) if field.name not in _SEVERAL]
+    folders = [getattr(paths, name) for name in paths.__struct_fields__ if name not in _SEVERAL]
     assert len(set(folders)) == len(folders)
     assert all(folder.is_absolute() for folder in folders)
 

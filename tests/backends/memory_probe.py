@@ -6,9 +6,9 @@
 import gc
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from backends.base import DType, FileSlice, Graph
@@ -58,7 +58,7 @@ def in_place(target: Target, folder: Path) -> list[int]:
     """The memory held before and after a matrix of 64 MiB is multiplied with where it is."""
     warm_up(target, folder)
     graph = matmul_graph(target, folder, side=LARGE_SIDE)
-    graph = replace(graph, in_place=frozenset(graph.weights))
+    graph = msgspec.structs.replace(graph, in_place=frozenset(graph.weights))
     before = held()
     session = target.load(graph)
     session.run({"x": np.ones((1, LARGE_SIDE), np.float32)})
@@ -87,7 +87,9 @@ def blocks(target: Target, folder: Path) -> list[int]:
 def packed(target: Target, folder: Path) -> list[int]:
     """The memory held before and after a load that packs blocks of 4 bits, and after a run."""
     warm_up(target, folder)
-    graph = replace(layers_in_blocks(target, folder, LARGE_SIDE), least_sizes={"rows": 1})
+    graph = msgspec.structs.replace(
+        layers_in_blocks(target, folder, LARGE_SIDE), least_sizes={"rows": 1}
+    )
     before = held()
     session = target.load(graph)
     loaded = held()

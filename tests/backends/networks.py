@@ -1,7 +1,8 @@
 """Every network we emit, at a small size: what any backend must be able to run."""
 
-from dataclasses import replace
 from functools import cache, partial
+
+import msgspec
 
 from backends.base import Array, DType, Graph, OperatorSet, Precision
 from engine.graphs import vae_tiles
@@ -19,8 +20,8 @@ from tests.graphs.networks import (
 )
 
 _TINY_VAE = TinyVaeConfig(4, 8, (1, 2), (2, 1))
-_PACKED_TINY_VAE = replace(_TINY_VAE, latent_channels=16, patch=2, normalises=True)
-_GELU_CLIP = replace(SMALL_CLIP, activation=Activation.GELU)
+_PACKED_TINY_VAE = msgspec.structs.replace(_TINY_VAE, latent_channels=16, patch=2, normalises=True)
+_GELU_CLIP = msgspec.structs.replace(SMALL_CLIP, activation=Activation.GELU)
 
 NETWORKS: dict[str, Emit] = {
     "text encoder": partial(clip_text, config=SMALL_CLIP),

@@ -1,9 +1,9 @@
 """Linear layers whose weights stay in blocks of 4 or 8 bits, on torch and on cards."""
 
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -51,7 +51,7 @@ def linear(
     form: BlockForm | None,
 ) -> Session:
     """A session of one linear layer, x W^T."""
-    operators = replace(backend.operators(device), blocks=form)
+    operators = msgspec.structs.replace(backend.operators(device), blocks=form)
     outputs, inputs = weight.shape
     element = precision.dtype
     g = GraphBuilder("test", {"a.weight": weight}, operators, element, precision)

@@ -4,11 +4,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 
+import msgspec
 import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
@@ -444,7 +444,7 @@ def test_a_run_is_cancelled_from_another_thread(target: Target, tmp_path: Path) 
     with pytest.raises(RunCancelled):
         session.run(feeds)  # as is every later one
     session.close()
-    fresh = target.load(replace(graph, name="short"))
+    fresh = target.load(msgspec.structs.replace(graph, name="short"))
     assert fresh.run({"x": feeds["x"][:1]})["y"].shape == (1, side)
 
 

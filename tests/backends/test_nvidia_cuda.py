@@ -6,10 +6,10 @@ On a card: `tests/gpu/test_nvidia_cuda.py`. Its operators: `tests/backends/opera
 # pyright: reportPrivateUsage=false, reportUnknownLambdaType=false
 # pyright: reportUnknownArgumentType=false
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -51,8 +51,8 @@ def test_a_machine_without_an_nvidia_card_has_that_reason(monkeypatch: pytest.Mo
     ("card", "precisions"),
     [
         (CARD, (Precision.F16, Precision.F32)),
-        (replace(CARD, architecture=""), (Precision.F16, Precision.F32)),
-        (replace(CARD, name="NVIDIA GeForce GTX 1660 Ti"), (Precision.F32,)),
+        (msgspec.structs.replace(CARD, architecture=""), (Precision.F16, Precision.F32)),
+        (msgspec.structs.replace(CARD, name="NVIDIA GeForce GTX 1660 Ti"), (Precision.F32,)),
     ],
     ids=["tensor cores", "unknown", "wrong in half"],
 )
@@ -67,8 +67,14 @@ def test_a_card_computes_in_half_precision_unless_that_is_wrong(
 @pytest.mark.parametrize(
     ("card", "reason"),
     [
-        (replace(CARD, architecture="sm_61"), "no kernels for sm_61, only for sm_75"),
-        (replace(CARD, unusable="its driver is not loaded"), "its driver is not loaded"),
+        (
+            msgspec.structs.replace(CARD, architecture="sm_61"),
+            "no kernels for sm_61, only for sm_75",
+        ),
+        (
+            msgspec.structs.replace(CARD, unusable="its driver is not loaded"),
+            "its driver is not loaded",
+        ),
     ],
 )
 def test_an_unusable_card_has_its_reason(
@@ -113,9 +119,13 @@ def test_libraries_that_do_not_load_are_named(
     ("first", "second", "numbers"),
     [
         # Set aside for a virtual machine: its driver is another, which CUDA does not see.
-        (replace(CARD, unusable="it is set aside"), CARD, ["0"]),
+        (msgspec.structs.replace(CARD, unusable="it is set aside"), CARD, ["0"]),
         # Windows lists the card with the screen first, wherever it is.
-        (replace(CARD, address="0000:05:00.0"), replace(CARD, address="0000:01:00.0"), ["1", "0"]),
+        (
+            msgspec.structs.replace(CARD, address="0000:05:00.0"),
+            msgspec.structs.replace(CARD, address="0000:01:00.0"),
+            ["1", "0"],
+        ),
         (CARD, CARD, ["0", "1"]),
     ],
     ids=["set aside", "order of the bus", "twins"],
@@ -143,9 +153,11 @@ def test_cuda_is_asked_for_the_card_by_its_own_number(
 def test_a_card_that_is_hidden_from_cuda_is_not_used_and_others_keep_name_and_memory(
     monkeypatch: pytest.MonkeyPatch, value: str, numbers: dict[str, str]
 ) -> None:
-    first = replace(CARD, address="0000:01:00.0", uuid="GPU-aaaa-1")
-    second = replace(CARD, name="other", address="0000:05:00.0", memory_total=8 << 30)
-    with_cards(monkeypatch, first, replace(second, uuid="GPU-bbbb-2"))
+    first = msgspec.structs.replace(CARD, address="0000:01:00.0", uuid="GPU-aaaa-1")
+    second = msgspec.structs.replace(
+        CARD, name="other", address="0000:05:00.0", memory_total=8 << 30
+    )
+    with_cards(monkeypatch, first, msgspec.structs.replace(second, uuid="GPU-bbbb-2"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
     backend = CudaBackend()
     cards = {device.id: device for device in backend.probe()}
@@ -160,7 +172,7 @@ def test_a_card_that_is_hidden_from_cuda_is_not_used_and_others_keep_name_and_me
 
 
 def test_memory_and_fingerprint_are_the_cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_cards(monkeypatch, replace(CARD, name="another"), CARD)
+    with_cards(monkeypatch, msgspec.structs.replace(CARD, name="another"), CARD)
     device = CudaBackend().probe()[1]
     memory = CudaBackend().memory(device)
     assert (memory.total, memory.free, memory.integrated) == (12 << 30, 11 << 30, False)

@@ -6,9 +6,9 @@
 import gc
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import ModelProto
@@ -83,7 +83,7 @@ def test_products_are_those_with_the_numbers(
 ) -> None:
     graph, numbers = product(target, tmp_path, dtype, times=2)
     if in_place:
-        graph = replace(graph, in_place=frozenset(graph.weights))
+        graph = msgspec.structs.replace(graph, in_place=frozenset(graph.weights))
     given = feeds(2)
     found = target.load(graph).run(given)
     for number in range(2):
@@ -105,7 +105,7 @@ def test_eight_bits_are_widened_by_dequantize_linear(
 def test_four_bits_are_widened_where_they_are_read_in_place(target: Target, tmp_path: Path) -> None:
     graph, _ = product(target, tmp_path, DType.Q4_0)
     assert with_quick_blocks(graph) is graph
-    mapped = replace(graph, in_place=frozenset(["layer.weight:integers"]))
+    mapped = msgspec.structs.replace(graph, in_place=frozenset(["layer.weight:integers"]))
     assert operators_of(with_quick_blocks(mapped)) == ["DequantizeLinear", "FusedMatMul"]
 
 
@@ -123,7 +123,7 @@ def test_a_matrix_is_widened_when_the_products_before_it_are_done(
         x = g.op("Tanh", g.linear(x, f"{number}", (IN, IN), bias=False))
     g.output(x, "y", element, ("batch",))
     graph = g.build(bind(g.used, element))
-    in_place = replace(graph, in_place=frozenset(graph.weights))
+    in_place = msgspec.structs.replace(graph, in_place=frozenset(graph.weights))
     found = executed(with_quick_blocks(in_place), feeds(), tmp_path)
     assert [name for name in found if name not in OF_SHAPES] == [
         *("DequantizeLinear", "FusedMatMul", "Tanh") * 4
@@ -141,7 +141,7 @@ def test_four_bits_with_zeros_are_packed_without_them(
     assert list(packed.input[1:]) == ["layer.weight:integers", "layer.weight:scales"]
     # Else the runtime would compute and hold what is made of them.
     assert quick.in_place == {"layer.weight:zeros"}
-    mapped = replace(graph, in_place=frozenset(["layer.weight:integers"]))
+    mapped = msgspec.structs.replace(graph, in_place=frozenset(["layer.weight:integers"]))
     assert with_quick_blocks(mapped) is mapped
 
 
@@ -155,5 +155,7 @@ def test_one_input_is_summed_once_for_all_products(
     again = model.graph.node.add()
     again.CopyFrom(node)
     again.output[0] = "again"
-    kinds = operators_of(with_quick_blocks(replace(graph, model=model.SerializeToString())))
+    kinds = operators_of(
+        with_quick_blocks(msgspec.structs.replace(graph, model=model.SerializeToString()))
+    )
     assert (kinds.count("ReduceSum"), kinds.count("MatMulNBits")) == (1, 2)

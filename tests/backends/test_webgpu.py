@@ -11,10 +11,10 @@ second: sizes are as small as they can be and still take every branch.
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
@@ -162,7 +162,7 @@ def loaded(graph: Graph, **options: str) -> OnnxRuntimeSession:
     """A session with more options than the backend gives."""
     (first, *_) = webgpu.real_devices()
     asked = webgpu.provider(first)
-    asked = replace(asked, options={**asked.options, **options})
+    asked = msgspec.structs.replace(asked, options={**asked.options, **options})
     return OnnxRuntimeSession(graph, quiet_options(), asked, NeverCancelled())
 
 

@@ -5,8 +5,9 @@
 # (the runtime ships no complete types)
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import msgspec
 import onnxruntime as ort
 import pytest
 
@@ -19,7 +20,7 @@ from tests.backends.samples import NeverCancelled, ignore
 
 ARC = Adapter(vendor="Intel", name="Arc B580", pci=PciId(0x8086, 0xE20B))
 FIRST = Adapter(vendor="AMD", name="RX 6800", pci=PciId(0x1002, 0x73BF), memory_total=1 << 30)
-SECOND = replace(FIRST, memory_total=2 << 30)
+SECOND = msgspec.structs.replace(FIRST, memory_total=2 << 30)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,11 @@ def test_twins_that_are_alike_in_all_but_what_is_free_now_are_told_apart(
 
     def adapters() -> tuple[Adapter, ...]:
         now = next(free)
-        return ARC, replace(FIRST, memory_free=now), replace(FIRST, memory_free=now)
+        return (
+            ARC,
+            msgspec.structs.replace(FIRST, memory_free=now),
+            msgspec.structs.replace(FIRST, memory_free=now),
+        )
 
     windows.setattr("backends.hardware.list_adapters", adapters)
     backend = DirectMlBackend()

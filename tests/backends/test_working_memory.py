@@ -1,6 +1,6 @@
 """The memory of several runs, by what a runtime keeps between them."""
 
-from dataclasses import replace
+import msgspec
 
 from backends.base import HeldResults, PackedAttention, WorkingMemory
 
@@ -14,14 +14,14 @@ def test_a_runtime_that_keeps_its_memory_needs_that_of_all_runs() -> None:
 
 
 def test_one_that_empties_it_needs_the_most_of_a_run_and_what_earlier_ones_left() -> None:
-    memory = replace(MEMORY, empties=True)
+    memory = msgspec.structs.replace(MEMORY, empties=True)
     assert memory.runs_bytes([(CONTROL, 4), (DENOISER, 4)]) == 4 * (200 + 400)
     assert memory.runs_bytes([(CONTROL, 4)]) == 4 * 500
     assert memory.runs_bytes([]) == 0
 
 
 def test_results_that_share_buffers_leave_in_float32_and_are_copied_from_the_last_run() -> None:
-    memory = replace(MEMORY, groups=True)
+    memory = msgspec.structs.replace(MEMORY, groups=True)
     assert memory.run_bytes(CONTROL, 4) == 4 * 600 + 4 * 200
     assert memory.run_bytes(CONTROL, 2) == 2 * 600 + 4 * 200
     alone = memory.runs_bytes([(CONTROL, 2)])
@@ -31,32 +31,40 @@ def test_results_that_share_buffers_leave_in_float32_and_are_copied_from_the_las
 
 
 def test_one_piece_of_memory_has_what_any_attention_packs() -> None:
-    memory, run = replace(MEMORY, groups=True, threads=3), replace(CONTROL, leaving=0)
-    run = replace(run, packed=frozenset({PackedAttention(70, 10), PackedAttention(60, 1)}))
+    memory, run = (
+        msgspec.structs.replace(MEMORY, groups=True, threads=3),
+        msgspec.structs.replace(CONTROL, leaving=0),
+    )
+    run = msgspec.structs.replace(
+        run, packed=frozenset({PackedAttention(70, 10), PackedAttention(60, 1)})
+    )
     assert memory.run_bytes(run, 2) == 2 * (600 + 70)
 
 
 def test_inputs_of_a_run_are_held_beside_its_results() -> None:
     for groups in (False, True):
-        memory = replace(MEMORY, groups=groups)
-        given = memory.run_bytes(replace(CONTROL, entering=30), 2)
+        memory = msgspec.structs.replace(MEMORY, groups=groups)
+        given = memory.run_bytes(msgspec.structs.replace(CONTROL, entering=30), 2)
         assert given == memory.run_bytes(CONTROL, 2) + 4 * 30
 
 
 def test_threads_pack_one_head_each_if_it_fits_their_cache_twice() -> None:
-    memory = replace(MEMORY, groups=True, threads=3, cache_bytes=40)
-    run = replace(CONTROL, leaving=0, packed=frozenset({PackedAttention(70, 10)}))
+    memory = msgspec.structs.replace(MEMORY, groups=True, threads=3, cache_bytes=40)
+    run = msgspec.structs.replace(CONTROL, leaving=0, packed=frozenset({PackedAttention(70, 10)}))
     assert memory.run_bytes(run, 2) == 2 * (600 + 3 * 10)
     assert memory.run_bytes(run, 4) == 4 * (600 + 70)
-    assert replace(memory, cache_bytes=39).run_bytes(run, 2) == 2 * (600 + 70)
+    assert msgspec.structs.replace(memory, cache_bytes=39).run_bytes(run, 2) == 2 * (600 + 70)
 
 
 def test_a_simulated_arena_is_told_as_it_is() -> None:
-    memory, run = replace(MEMORY, simulates=True, empties=True), replace(CONTROL, arena_bytes=9000)
-    assert memory.run_bytes(replace(run, entering=30), 4) == 9000 + 4 * 30
+    memory, run = (
+        msgspec.structs.replace(MEMORY, simulates=True, empties=True),
+        msgspec.structs.replace(CONTROL, arena_bytes=9000),
+    )
+    assert memory.run_bytes(msgspec.structs.replace(run, entering=30), 4) == 9000 + 4 * 30
     # What the first leaves is held while the second runs.
-    alone = replace(run, leaving=0)
+    alone = msgspec.structs.replace(run, leaving=0)
     assert memory.runs_bytes([(run, 4), (alone, 4)]) == 4 * 200 + 9000
     # With all that lies in the same regions.
-    whole = replace(run, arena_left=5000)
+    whole = msgspec.structs.replace(run, arena_left=5000)
     assert memory.runs_bytes([(whole, 4), (alone, 4)]) == 5000 + 9000

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -155,9 +156,11 @@ def test_a_place_of_two_weights_is_changed_for_neither(tmp_path: Path) -> None:
     source = checkpoint.components[Component.DENOISER]
     first, second, third = list(source.weights)[:3]
     weights = {**source.weights, second: source.weights[first]}
-    shared = replace(source, weights=weights)
+    shared = msgspec.structs.replace(source, weights=weights)
     sources = {**checkpoint.parts.sources, Component.DENOISER: shared}
-    checkpoint = replace(checkpoint, parts=replace(checkpoint.parts, sources=sources))
+    checkpoint = replace(
+        checkpoint, parts=msgspec.structs.replace(checkpoint.parts, sources=sources)
+    )
     for name, allowed in ((first, False), (second, False), (third, True)):
         ones = np.ones(weights[name].shape, np.float32)
         numbers = write_sources(tmp_path / "ones.safetensors", {"ones": ones})["ones"]

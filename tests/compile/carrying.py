@@ -1,8 +1,9 @@
 """A backend whose artifacts really carry weights, computed by ONNX Runtime on the processor."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from backends.base import (
     Artifact,
@@ -77,5 +78,5 @@ class CarryingBackend(CpuBackend):
         carried: Mapping[str, WeightRef] = read_index(artifact.folder / _WEIGHTS).tensors
         changed = {name: graph.weights[name] for name in graph.changed}
         assert all(isinstance(ref, ComputedArray) for ref in changed.values())
-        graph = replace(graph, weights={**carried, **changed}, changed=frozenset())
+        graph = msgspec.structs.replace(graph, weights={**carried, **changed}, changed=frozenset())
         return super().load(graph, None, device, progress, cancel)

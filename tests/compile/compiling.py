@@ -1,11 +1,12 @@
 """A small network on the null backend that plays a compiler, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Cancellation, DimensionRange, DType, Precision, Session
@@ -54,13 +55,15 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.compiling = replace(self.compiling, journal=str(self.folder / "journal"))
+        self.compiling = msgspec.structs.replace(
+            self.compiling, journal=str(self.folder / "journal")
+        )
         self.weights = write_weights(self.folder / "checkpoint.safetensors")
         self.cache = self.folder / "cache"
 
     def change(self, **how: Any) -> None:
         """Compile differently from now on."""
-        self.compiling = replace(self.compiling, **how)
+        self.compiling = msgspec.structs.replace(self.compiling, **how)
 
     @property
     def compiles(self) -> int:

@@ -1,9 +1,9 @@
 """A compiled network with side branches serves every LoRA of similar ranks at every strength."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import DimensionRange, Precision, ShapeSupport
@@ -42,7 +42,7 @@ def beside(network: Network, folder: Path, seed: int) -> Network:
     """The denoiser with side branches of random factors."""
     folder.mkdir()
     random = RandomBranches(folder, random_weights(network.emit), seed)
-    return replace(network, branches=random.branches)
+    return msgspec.structs.replace(network, branches=random.branches)
 
 
 def test_loras_of_similar_ranks_share_an_artifact(network: Network, tmp_path: Path) -> None:
@@ -62,7 +62,9 @@ def test_merged_weights_have_an_artifact_of_their_own(network: Network, tmp_path
 
     def merged(strength: float) -> Network:
         patch = FullDifference(network.weights[name], strength)
-        return replace(network, weights=network.weights.patched("lora", {name: [patch]}))
+        return msgspec.structs.replace(
+            network, weights=network.weights.patched("lora", {name: [patch]})
+        )
 
     names = {
         compiler.prepared(variant, Precision.F32).artifact_name()

@@ -1,10 +1,10 @@
 """From a network to a session: where its weights end up, and what failures are called."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -64,7 +64,9 @@ class SummingLike(OpenVinoLike):
     """The same with kernels summed for doubled pictures, as OpenVINO has them."""
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), upsampling=UpsamplingForm.TRANSPOSED)
+        return msgspec.structs.replace(
+            super().operators(device), upsampling=UpsamplingForm.TRANSPOSED
+        )
 
 
 class Loading:
@@ -172,7 +174,7 @@ def test_weights_that_are_no_numbers_are_refused_and_named(
     name = "text_model.encoder.layers.1.mlp.fc2.weight"
     broken = write_arrays(tmp_path / "nan.safetensors", {"w": np.full((32, 64), np.nan)}, dtype)
     weights = WeightSet("merge", {**made.weights, name: broken["w"]})
-    made = replace(made, weights=weights, checkpoint="merge")
+    made = msgspec.structs.replace(made, weights=weights, checkpoint="merge")
     with pytest.raises(EngineError, match=f"{name} of the text encoder of merge") as caught:
         loading.load(made, F32, placement)
     assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
@@ -184,7 +186,7 @@ def scaled_network(folder: Path, scale: float) -> Network:
     made = network(folder, DType.F8_E4M3)
     number = write_arrays(folder / f"{scale}.safetensors", {"s": np.array(scale)})["s"]
     weights = {name: ScaledSlice(w.parts()[0], number) for name, w in made.weights.items()}
-    return replace(made, weights=WeightSet(made.weights.content, weights))
+    return msgspec.structs.replace(made, weights=WeightSet(made.weights.content, weights))
 
 
 def as_numbers(bound: dict[str, FileSlice | ComputedArray]) -> dict[str, Array]:
@@ -219,7 +221,7 @@ def test_two_networks_that_differ_in_their_digest_alone_share_no_session(
 ) -> None:
     """Two files of one path do so, written one after the other within a tick of its clock."""
     first = network(tmp_path, DType.F16)
-    second = replace(first, weights=WeightSet("another digest", first.weights))
+    second = msgspec.structs.replace(first, weights=WeightSet("another digest", first.weights))
     identities = {
         loading.compiler.prepared(made, F32).identity() for made in (first, first, second)
     }
@@ -231,8 +233,8 @@ def test_a_weight_of_another_type_at_the_same_place_makes_another_session(
 ) -> None:
     first = network(tmp_path, DType.F16)
     name, source = next(iter(first.weights.items()))
-    weights = {**first.weights, name: replace(source.parts()[0], dtype=DType.BF16)}
-    second = replace(first, weights=WeightSet(first.weights.content, weights))
+    weights = {**first.weights, name: msgspec.structs.replace(source.parts()[0], dtype=DType.BF16)}
+    second = msgspec.structs.replace(first, weights=WeightSet(first.weights.content, weights))
     assert len({loading.compiler.prepared(made, F32).identity() for made in (first, second)}) == 2
 
 
@@ -272,7 +274,7 @@ def test_two_fine_tunes_never_share_a_copy(loading: Loading, tmp_path: Path) -> 
         assert copies[0][name] != copies[1][name]
     # And neither do two precisions of one, or two networks of one file.
     loading.load(first, F32, WORKING_COPY)
-    loading.load(replace(first, name="text_encoder_2"), BF16, WORKING_COPY)
+    loading.load(msgspec.structs.replace(first, name="text_encoder_2"), BF16, WORKING_COPY)
     assert loading.cached() == 4
 
 
@@ -309,7 +311,9 @@ def test_conversion_stops_when_asked(
 def test_weights_are_read_in_place_only_where_the_runtime_can(
     loading: Loading, tmp_path: Path, reads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    operators = replace(loading.backend.operators(loading.compiler.device), reads_in_place=reads)
+    operators = msgspec.structs.replace(
+        loading.backend.operators(loading.compiler.device), reads_in_place=reads
+    )
 
     def answer(_device: Device) -> OperatorSet:
         return operators

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -22,17 +23,19 @@ class OtherOperators(NullBackend):
 
 class OtherName(NullBackend):
     def probe(self) -> list[Device]:
-        return [replace(device, name="another device") for device in super().probe()]
+        return [
+            msgspec.structs.replace(device, name="another device") for device in super().probe()
+        ]
 
 
 class OtherId(NullBackend):
     def probe(self) -> list[Device]:
-        return [replace(device, id="null:1") for device in super().probe()]
+        return [msgspec.structs.replace(device, id="null:1") for device in super().probe()]
 
 
 class OtherBackend(NullBackend):
     def probe(self) -> list[Device]:
-        return [replace(device, backend="null2") for device in super().probe()]
+        return [msgspec.structs.replace(device, backend="null2") for device in super().probe()]
 
 
 @dataclass
@@ -179,7 +182,7 @@ def test_carried_weights_that_lie_elsewhere_in_the_file_count(bench: Bench) -> N
     first, second, *_ = (name for name in names if name.endswith("layer_norm1.bias"))
     swapped = dict(made.weights)
     swapped[first], swapped[second] = swapped[second], swapped[first]
-    bench.numbers(replace(made, weights=WeightSet(made.weights.content, swapped)))
+    bench.numbers(msgspec.structs.replace(made, weights=WeightSet(made.weights.content, swapped)))
     assert bench.compiles == 2
 
 

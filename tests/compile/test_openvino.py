@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -85,7 +86,7 @@ class Start:
     def load(self, made: Network, version: str = "") -> tuple[Session, CompilingProcessor]:
         backend = CompilingProcessor(version)
         (device,) = (device for device in backend.probe() if device.id == "cpu")
-        device = replace(device, precisions=(Precision.F32,))
+        device = msgspec.structs.replace(device, precisions=(Precision.F32,))
         compiler = Compiler(
             backend,
             device,

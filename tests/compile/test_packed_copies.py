@@ -1,8 +1,8 @@
 """Working copies of networks whose linear layers stay in blocks."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from backends.base import DType, Precision
@@ -74,7 +74,9 @@ def test_loras_of_other_layers_leave_each_other_their_packed_copies(tmp_path: Pa
         ones = {layer: np.ones(plain.weights[layer].shape, np.float32)}
         numbers = write_arrays(tmp_path / f"{layer}.safetensors", ones)[layer]
         patch = FullDifference(FileWeight(numbers), 1.0)
-        patched = replace(plain, weights=plain.weights.patched(layer, {layer: [patch]}))
+        patched = msgspec.structs.replace(
+            plain, weights=plain.weights.patched(layer, {layer: [patch]})
+        )
         compiler.load(
             patched,
             Precision.F32,

@@ -1,8 +1,8 @@
 """The forms of operators that networks are written in, by their weights and their precision."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import DType, OperatorSet, Precision
@@ -27,7 +27,7 @@ def test_weights_are_rounded_as_is_asked_for_their_part_of_a_model(
     weights, rounding = weights_of(tmp_path, DType.Q4_K, role), Rounding(text_encoder=8, denoiser=4)
     bits = {Role.TEXT_ENCODER: 8, Role.DENOISER: 4, Role.OTHER: 16}[role]
     found = operators_for(OWN, weights, rounding, Precision.INT8)
-    assert found == replace(OWN, blocks=BlockForm(bits))
+    assert found == msgspec.structs.replace(OWN, blocks=BlockForm(bits))
     assert operators_for(OWN, weights, EXACT, Precision.INT8) == OWN
 
 
@@ -39,9 +39,12 @@ def test_blocks_are_joined_in_the_precisions_that_round_what_they_are_multiplied
     for precision in (Precision.INT8, Precision.F32):
         joined = precision is Precision.INT8
         found = operators_for(OWN, weights, rounding, precision)
-        assert found == replace(OWN, blocks=BlockForm(bits, joined))
+        assert found == msgspec.structs.replace(OWN, blocks=BlockForm(bits, joined))
 
 
 def test_a_runtime_without_blocks_gets_none(tmp_path: Path) -> None:
-    weights, wide = weights_of(tmp_path, DType.Q6_K, Role.DENOISER), replace(OWN, blocks=None)
+    weights, wide = (
+        weights_of(tmp_path, DType.Q6_K, Role.DENOISER),
+        msgspec.structs.replace(OWN, blocks=None),
+    )
     assert operators_for(wide, weights, Rounding(8, 8), Precision.INT8) is wide

@@ -1,9 +1,9 @@
 """An artifact that carries weights is made once; LoRAs are other weights for the same artifact."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -56,7 +56,9 @@ class Bench:
             name: [FullDifference(self.network.weights[name], strength)] if strength else []
             for name in names
         }
-        return replace(self.network, weights=self.network.weights.patched(lora, patches))
+        return msgspec.structs.replace(
+            self.network, weights=self.network.weights.patched(lora, patches)
+        )
 
     def session(self, network: Network, compiler: Compiler | None = None) -> Session:
         def report(_done: int, _total: int) -> None:
@@ -128,7 +130,7 @@ def test_the_session_of_another_lora_is_another_one(bench: Bench) -> None:
 
 def test_another_checkpoint_has_an_artifact_of_its_own(bench: Bench, tmp_path: Path) -> None:
     weights = write_sources(tmp_path / "b.safetensors", random_weights(bench.network.emit, 3))
-    other = replace(bench.network, weights=WeightSet("other", weights))
+    other = msgspec.structs.replace(bench.network, weights=WeightSet("other", weights))
     np.testing.assert_array_equal(bench.numbers(other), bench.merged(other))
     np.testing.assert_array_equal(bench.numbers(bench.network), bench.merged(bench.network))
     assert len(bench.backend.compiled) == 2

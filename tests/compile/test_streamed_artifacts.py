@@ -1,8 +1,8 @@
 """Artifacts with weights, of which a device keeps as many as it has room for."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import (
@@ -39,7 +39,9 @@ class Card(CarryingBackend):
 
     def operators(self, device: Device) -> OperatorSet:
         streaming = Streaming(least_share=0.5, copies_on_host=True)
-        return replace(super().operators(device), reads_in_place=False, streaming=streaming)
+        return msgspec.structs.replace(
+            super().operators(device), reads_in_place=False, streaming=streaming
+        )
 
     def load(
         self,

@@ -1,9 +1,9 @@
 """A patched network shares its checkpoint's working copy, and what is patched is in memory."""
 
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -52,7 +52,7 @@ class Patching:
     def network(self, strength: float) -> Network:
         up, down = FileWeight(self.lora["up"]), FileWeight(self.lora["down"])
         difference = LowRankDifference(up, down, strength)
-        return replace(
+        return msgspec.structs.replace(
             self.base, weights=self.base.weights.patched("lora", {PATCHED: [difference]})
         )
 
@@ -140,7 +140,7 @@ def test_weights_that_need_no_conversion_stay_by_reference(
     patching: Patching, tmp_path: Path
 ) -> None:
     slices = write_arrays(tmp_path / "bf16.safetensors", patching.arrays, DType.BF16)
-    patching.base = replace(patching.base, weights=WeightSet("bf16", slices))
+    patching.base = msgspec.structs.replace(patching.base, weights=WeightSet("bf16", slices))
     bound = patching.bound(patching.network(1.0), WeightPlacement.WORKING_COPY)
     assert isinstance(bound.pop(PATCHED), ComputedArray)
     assert bound == {name: ref for name, ref in slices.items() if name != PATCHED}

@@ -1,9 +1,9 @@
 """Small control networks with random weights, made without torch, and a checkpoint for them."""
 
 import json
-from dataclasses import fields, replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -40,7 +40,7 @@ def small_control_net(*, linear: bool = False, added: int = 0) -> ControlNetConf
     """A ControlNet for `small_unet`."""
     unet_config = small_unet(linear=linear, added=added)
     encoder = EncoderConfig(
-        **{field.name: getattr(unet_config, field.name) for field in fields(EncoderConfig)}
+        **{name: getattr(unet_config, name) for name in EncoderConfig.__struct_fields__}
     )
     return ControlNetConfig(encoder, map_widths=(4, 8, 8, 8))
 
@@ -111,4 +111,4 @@ def small_checkpoint(path: Path, config: UNetConfig | None = None) -> Identified
 
 def wider(config: UNetConfig, context_width: int) -> UNetConfig:
     """The same UNet for another text encoder."""
-    return replace(config, context_width=context_width)
+    return msgspec.structs.replace(config, context_width=context_width)

@@ -1,8 +1,8 @@
 """A control network's networks for a checkpoint: which it fits, their inputs, their weights."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -56,7 +56,9 @@ def test_networks_are_the_same_objects_each_time(tmp_path: Path) -> None:
 
 
 def test_a_file_takes_heads_and_norms_from_the_checkpoint(tmp_path: Path) -> None:
-    checkpoint = small_checkpoint(tmp_path / "a", replace(small_unet(), norm_groups=16))
+    checkpoint = small_checkpoint(
+        tmp_path / "a", msgspec.structs.replace(small_unet(), norm_groups=16)
+    )
     model = control_model(network_of(tmp_path), checkpoint)
     assert isinstance(model, ControlNetModel)
     encoder = model.config.encoder
@@ -70,10 +72,14 @@ def test_a_file_takes_heads_and_norms_from_the_checkpoint(tmp_path: Path) -> Non
         (wider(small_unet(linear=True), 1024), "is a ControlNet for SD 1.x, but a is of SD 2.x"),
         (wider(small_unet(), 48), "is for a UNet of other sizes than that of a"),
         (
-            replace(
+            msgspec.structs.replace(
                 small_unet(),
-                down=tuple(replace(level, depths=(1,)) for level in small_unet().down),
-                up=tuple(replace(level, depths=(1, 1)) for level in small_unet().up),
+                down=tuple(
+                    msgspec.structs.replace(level, depths=(1,)) for level in small_unet().down
+                ),
+                up=tuple(
+                    msgspec.structs.replace(level, depths=(1, 1)) for level in small_unet().up
+                ),
             ),
             "is for a UNet of other sizes than that of a",
         ),
@@ -182,8 +188,10 @@ def test_an_adapters_weights_run_once_per_picture(tmp_path: Path) -> None:
 
 def union_of(network: ControlNetwork, kinds: int) -> ControlNetwork:
     assert isinstance(network.sizes, ControlNetSizes)
-    config = replace(network.sizes.config, union=UnionConfig(kinds, 4, 1))
-    return replace(network, sizes=replace(network.sizes, config=config))
+    config = msgspec.structs.replace(network.sizes.config, union=UnionConfig(kinds, 4, 1))
+    return msgspec.structs.replace(
+        network, sizes=msgspec.structs.replace(network.sizes, config=config)
+    )
 
 
 def test_a_union_is_told_the_kinds_of_its_maps(tmp_path: Path) -> None:

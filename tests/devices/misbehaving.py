@@ -3,9 +3,9 @@
 import ctypes
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from backends.base import (
@@ -28,8 +28,11 @@ class Right(NullBackend):
 
     def probe(self) -> list[Device]:
         (device,) = super().probe()
-        device = replace(device, precisions=(Precision.F16, Precision.F32))
-        return [replace(device, id="first"), replace(device, id="second")]
+        device = msgspec.structs.replace(device, precisions=(Precision.F16, Precision.F32))
+        return [
+            msgspec.structs.replace(device, id="first"),
+            msgspec.structs.replace(device, id="second"),
+        ]
 
     def load(
         self,

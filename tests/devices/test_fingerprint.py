@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.hardware import Adapter, PciId
@@ -24,15 +24,15 @@ RUNTIMES = ("onnxruntime_gpu-1.31.1",)
 
 def test_the_fingerprint_is_the_same_while_nothing_changes() -> None:
     assert machine_fingerprint() == machine_fingerprint()
-    busier = replace(CARD, memory_free=1 << 30)
+    busier = msgspec.structs.replace(CARD, memory_free=1 << 30)
     assert fingerprint_of(RUNTIMES, (CARD,), {}) == fingerprint_of(RUNTIMES, (busier,), {})
 
 
 @pytest.mark.parametrize(
     ("runtimes", "adapters"),
     [
-        (RUNTIMES, (replace(CARD, driver_version="585.0"),)),
-        (RUNTIMES, (replace(CARD, driver="nouveau"),)),
+        (RUNTIMES, (msgspec.structs.replace(CARD, driver_version="585.0"),)),
+        (RUNTIMES, (msgspec.structs.replace(CARD, driver="nouveau"),)),
         (RUNTIMES, (CARD, CARD)),
         (RUNTIMES, ()),
         (("onnxruntime_gpu-1.32.0",), (CARD,)),

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,7 +101,7 @@ class WideBackend(CpuBackend):
     """The processor with weights of 32 bits, whatever the file has."""
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), blocks=None)
+        return msgspec.structs.replace(super().operators(device), blocks=None)
 
 
 def decibels(found: NDArray[np.uint8], expected: NDArray[np.uint8]) -> float:

@@ -51,7 +51,10 @@ KOLORS = affine("encoder_hid_proj", 2048, 4096) | {"add_embedding.linear_1.weigh
             bare("sd2") | {"conv_in.weight": (320, 8, 3, 3)},
             "an estimator of depth or normals (Marigold, Lotus)",
         ),
-        (listings.ldm_unet(replace(SD2, in_channels=5)), "an SD 2 depth-to-image model"),
+        (
+            listings.ldm_unet(replace(SD2, in_channels=5)),
+            "an SD 2 depth-to-image model",
+        ),
         (
             listings.ldm_unet(replace(SD2, in_channels=7, width=256)),
             "an SD x4 upscaler model",

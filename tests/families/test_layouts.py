@@ -57,8 +57,16 @@ def wholes() -> dict[str, Whole]:
     found: dict[str, Whole] = {}
     for channels, variant in ((4, "base"), (9, "inpainting"), (8, "instruct-pix2pix")):
         for family, listing, texts in (
-            ("sd1", listings.original(replace(SD1, in_channels=channels)), {TEXT: listings.CLIP}),
-            ("sd2", listings.sd2(replace(SD2, in_channels=channels)), {TEXT: OPEN_CLIP}),
+            (
+                "sd1",
+                listings.original(replace(SD1, in_channels=channels)),
+                {TEXT: listings.CLIP},
+            ),
+            (
+                "sd2",
+                listings.sd2(replace(SD2, in_channels=channels)),
+                {TEXT: OPEN_CLIP},
+            ),
             (
                 "sdxl",
                 listings.sdxl(replace(SDXL, in_channels=channels)),

@@ -48,10 +48,18 @@ _SDXL_WITHOUT_TEXT = {n: s for n, s in listings.sdxl().items() if n.startswith((
 # Files of the other families: family, variant, and what is missing.
 FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     "SD 2": ("sd2", "base", listings.sd2()),
-    "SD 2 inpainting": ("sd2", "inpainting", listings.sd2(replace(SD2, in_channels=9))),
+    "SD 2 inpainting": (
+        "sd2",
+        "inpainting",
+        listings.sd2(replace(SD2, in_channels=9)),
+    ),
     "SD 2 UNet": ("sd2", "base", listings.ldm_unet(SD2)),
     "SDXL": ("sdxl", "base", listings.sdxl()),
-    "SDXL inpainting": ("sdxl", "inpainting", listings.sdxl(replace(SDXL, in_channels=9))),
+    "SDXL inpainting": (
+        "sdxl",
+        "inpainting",
+        listings.sdxl(replace(SDXL, in_channels=9)),
+    ),
     "SDXL instruct-pix2pix": (
         "sdxl",
         "instruct-pix2pix",

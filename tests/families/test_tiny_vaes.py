@@ -1,9 +1,9 @@
 """TAESD's files: every layout is the same network, and names tell the latent space."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -149,7 +149,9 @@ def test_taef2_is_found_for_flux2_alone(tmp_path: Path, layout: str) -> None:
 
 def test_a_tiny_vae_with_other_channels_than_its_name_says_is_left_out(tmp_path: Path) -> None:
     """A folder may be called TAESD, whatever its files are for."""
-    write_original(tmp_path / "TAESD", "sd3", config=replace(CONFIG, latent_channels=16))
+    write_original(
+        tmp_path / "TAESD", "sd3", config=msgspec.structs.replace(CONFIG, latent_channels=16)
+    )
     write_original(tmp_path / "TAESD", "flux2", config=CONFIG_2)
     assert find_tiny_decoder(TinyFiles().below([tmp_path]), SD, read_index) is None
 

@@ -5,7 +5,6 @@ each network, how many of the weights that LoRAs may change can be replaced, and
 missing. When all of it passes, `TensorRtBackend` may refit by default (docs/tensorrt.md).
 """
 
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -161,7 +161,7 @@ def test_replaced_weights_compute_the_same_as_an_engine_built_of_them(
     # Biases, too: TensorRT 11.3 documents that REFIT may drop those of products.
     before = bench.numbers(takes, base)
     assert relative_error(before, bench.numbers(plain, base)) < 2e-2
-    lora = replace(bench.graph(merged), changed=frozenset(bench.changed))
+    lora = msgspec.structs.replace(bench.graph(merged), changed=frozenset(bench.changed))
     result = bench.numbers(takes, lora)
     assert relative_error(result, expected) < 2e-2
     assert relative_error(before, expected) > 5e-2

@@ -8,12 +8,12 @@ printed is a measurement, never a test.
 # torch is absent from the environment that is type-checked.
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -55,7 +55,7 @@ def loaded(
     operators = backend.operators(device)
     graph = graph_in_memory(emit, weights, operators, precision.dtype, precision)
     if room is not None:
-        graph = replace(graph, room_bytes=int(room * weight_bytes(graph)))
+        graph = msgspec.structs.replace(graph, room_bytes=int(room * weight_bytes(graph)))
     return Target(backend, device, precision, precision.dtype).load(graph)
 
 

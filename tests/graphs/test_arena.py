@@ -5,10 +5,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import ModelProto
@@ -157,7 +157,7 @@ def test_nodes_run_in_the_order_of_the_runtime(tmp_path: Path) -> None:
     What lies where in the arena follows from the order: 231 MB of 1013 at 1024 x 1024.
     """
     narrow = {"width": 128, "heads": 2, "mlp_width": 512, "context_width": 128}
-    config = replace(FLUX, **narrow, pooled_width=64)
+    config = msgspec.structs.replace(FLUX, **narrow, pooled_width=64)
     network = WideNetwork(partial(flux, config=config), tokens=32)
     graph = wide_graph(network, tmp_path, _OPERATORS, DType.F32, Precision.F32)
     sizes = network.sizes(256, 256, 1)

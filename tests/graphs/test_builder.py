@@ -6,11 +6,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -77,7 +77,9 @@ def builder(
 
 
 def built(emit: Emit, operators: OperatorSet = PLAIN, element: DType = DType.F32) -> Graph:
-    weights = {name: replace(ref, dtype=element) for name, ref in wanted(emit).items()}
+    weights = {
+        name: msgspec.structs.replace(ref, dtype=element) for name, ref in wanted(emit).items()
+    }
     g = builder(weights, operators, element)
     emit(g)
     return g.build(_bound(g))
@@ -156,7 +158,7 @@ def test_a_missing_weight_is_refused(emit: Emit) -> None:
 def test_a_weight_of_another_shape_is_refused(emit: Emit) -> None:
     weights = wanted(emit)
     for name, ref in list(weights.items())[:: max(1, len(weights) // 20)]:
-        wrong = replace(ref, shape=(*ref.shape[:-1], ref.shape[-1] + 1))
+        wrong = msgspec.structs.replace(ref, shape=(*ref.shape[:-1], ref.shape[-1] + 1))
         assert_mismatch(emit, weights | {name: wrong}, name, str(list(wrong.shape)))
 
 

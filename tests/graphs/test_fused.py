@@ -12,10 +12,10 @@ compared in `tests/backends/torch_device/test_fused.py` and `tests/oracle/test_f
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import onnxruntime as ort
 import pytest
@@ -191,7 +191,7 @@ def test_incompatible_forms_are_refused() -> None:
     with pytest.raises(ValueError, match="channels last"):
         OperatorSet(opset=20, group_norm=GroupNormForm.FUSED)
     with pytest.raises(ValueError, match="planes"):
-        replace(OPERATORS, upsampling=UpsamplingForm.TRANSPOSED)
+        msgspec.structs.replace(OPERATORS, upsampling=UpsamplingForm.TRANSPOSED)
 
 
 # --- sums ---
@@ -204,7 +204,7 @@ def test_a_sum_that_nothing_takes_in_is_written_once_before_it_is_read() -> None
         z = g.op("Concat", y, y, axis=2)
         g.output(g.op("Concat", z, y, axis=2), "z", DType.F32, ("batch", "tokens", 24))
 
-    operators = replace(OPERATORS, residual=ResidualForm.ADD)
+    operators = msgspec.structs.replace(OPERATORS, residual=ResidualForm.ADD)
     expected = ["FusedMatMul", "Add", "Add", "Concat", "Concat", "Identity"]
     assert [node.op_type for node in nodes(emit, operators, DType.F32)] == expected
     assert kinds(emit, OPERATORS, DType.F32)["BiasAdd"] == 1
@@ -252,7 +252,7 @@ def test_kernels_are_reordered_as_onnx_runtimes_own_optimizer_does() -> None:
 
 def refusal(model: ModelProto, graph: Graph) -> str:
     """ONNX Runtime's refusal of a graph; nothing where its processor has every kernel."""
-    buffers = WeightBuffers(replace(graph, model=model.SerializeToString()))
+    buffers = WeightBuffers(msgspec.structs.replace(graph, model=model.SerializeToString()))
     options = ort.SessionOptions()
     options.log_severity_level = 4
     # Schemas are checked before anything is optimized.
@@ -319,7 +319,7 @@ def test_scales_are_converted_once_when_a_graph_is_loaded(tmp_path: Path) -> Non
         x = g.input("x", DType.F32, ("batch", 8))
         y = g.op("Mul", x, g.cast(g.weight("scale.weight", (8,)), DType.F32))
         g._emit("Identity", (y,), ("y",))  # pyright: ignore[reportPrivateUsage]
-        g._outputs.append(replace(g._inputs[0], name="y"))  # pyright: ignore[reportPrivateUsage]
+        g._outputs.append(msgspec.structs.replace(g._inputs[0], name="y"))  # pyright: ignore[reportPrivateUsage]
 
     graph = graph_in_memory(emit, random_weights(emit), OPERATORS, DType.F16)
     buffers, options = WeightBuffers(graph), ort.SessionOptions()

@@ -1,9 +1,9 @@
 """Shapes of results beside those that ONNX Runtime computes, and what is held of them at once."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache, partial
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import ModelProto, ValueInfoProto, numpy_helper
@@ -55,11 +55,11 @@ from tests.thinned import thinned
 _BACKEND = CpuBackend()
 _DEVICE = Device("cpu", "cpu", "")
 _CPU = _BACKEND.operators(_DEVICE)
-FUSED = replace(PLAIN, attention=AttentionForm.MULTI_HEAD)
+FUSED = msgspec.structs.replace(PLAIN, attention=AttentionForm.MULTI_HEAD)
 _FORMS = {
     "plain": PLAIN,
     "cpu": _CPU,
-    "transposed": replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
+    "transposed": msgspec.structs.replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
 }
 _SIZES = {
     "batch": 1,
@@ -162,7 +162,7 @@ def every_result(graph: Graph) -> dict[str, tuple[int, ...]]:
     del model.graph.output[:]
     model.graph.output.extend(ValueInfoProto(name=name) for name in names)
     specs = tuple(TensorSpec(name, DType.F32, ()) for name in names)
-    whole = replace(graph, model=model.SerializeToString(), outputs=specs)
+    whole = msgspec.structs.replace(graph, model=model.SerializeToString(), outputs=specs)
     session = _BACKEND.load(whole, None, _DEVICE, lambda _: None, CancelToken())
     random = np.random.default_rng(0)
     feeds: dict[str, Array] = {
@@ -256,7 +256,7 @@ def test_a_bias_that_is_a_product_holds_no_scores_where_keys_may_be_wide() -> No
     positions, heads, width = 1024 + 512, 24, 3072
     scores = heads * positions**2
     counted = held_results(counting(network, _CPU), sizes)
-    added = replace(_CPU, wide_keys=False)
+    added = msgspec.structs.replace(_CPU, wide_keys=False)
     assert held_results(counting(network, added), sizes).at_once > scores
     assert counted.at_once < scores
     # A number of each head beside its queries and keys.

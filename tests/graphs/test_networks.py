@@ -1,9 +1,9 @@
 """The networks' structure, on small random weights; the oracle tests see to their numbers."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -217,7 +217,7 @@ def test_the_vae_scales_any_size() -> None:
 
 @pytest.mark.parametrize("part", ["quant_convolutions", "mid_attention"])
 def test_a_vae_without_a_part_uses_no_weights_of_it(part: str) -> None:
-    config = replace(SMALL_VAE, **{part: False})
+    config = msgspec.structs.replace(SMALL_VAE, **{part: False})
     names = {"quant_convolutions": "quant_conv", "mid_attention": "attentions"}
     for network in (vae_decoder, vae_encoder):
 
@@ -254,17 +254,19 @@ def test_clip_skip_and_the_activation_change_the_embedding() -> None:
     used = {name: ref for name, ref in weights.items() if ".layers.2." not in name}
     base = run(lambda g: clip_text(g, SMALL_CLIP), weights, {"tokens": tokens})
     skipped = run(lambda g: clip_text(g, SMALL_CLIP, 2), used, {"tokens": tokens})
-    exact = replace(SMALL_CLIP, activation=Activation.GELU)
+    exact = msgspec.structs.replace(SMALL_CLIP, activation=Activation.GELU)
     other = run(lambda g: clip_text(g, exact), weights, {"tokens": tokens})
     assert relative_error(skipped, base) > 0.05
     assert 1e-4 < relative_error(other, base) < 0.1
-    shallow = replace(SMALL_CLIP, layers=2)  # the final norm is applied all the same
+    shallow = msgspec.structs.replace(
+        SMALL_CLIP, layers=2
+    )  # the final norm is applied all the same
     np.testing.assert_array_equal(
         run(lambda g: clip_text(g, shallow), used, {"tokens": tokens}), skipped
     )
 
 
-POOLED = replace(SMALL_CLIP, projection=Projection.LINEAR, projected_width=20)
+POOLED = msgspec.structs.replace(SMALL_CLIP, projection=Projection.LINEAR, projected_width=20)
 
 
 def pooled_feeds(*ends: int) -> dict[str, Array]:
@@ -282,7 +284,9 @@ def test_the_pooled_text_is_the_last_state_of_the_end_token() -> None:
 
 
 def test_without_a_projection_the_pooled_text_is_the_state_of_the_end_token() -> None:
-    emit = partial(clip_text, config=replace(SMALL_CLIP, projection=Projection.NONE))
+    emit = partial(
+        clip_text, config=msgspec.structs.replace(SMALL_CLIP, projection=Projection.NONE)
+    )
     outputs = load(emit, random_weights(emit)).run(pooled_feeds(5, 76))
     expected = outputs["last_hidden_state"][[0, 1], [5, 76]]
     np.testing.assert_allclose(outputs["pooled"], expected, rtol=0, atol=1e-6)
@@ -322,7 +326,9 @@ def test_the_pooled_text_is_of_the_last_layer_whatever_the_clip_skip() -> None:
 
 def test_a_projection_is_read_in_either_layout() -> None:
     linear = partial(clip_text, config=POOLED)
-    matrix = partial(clip_text, config=replace(POOLED, projection=Projection.MATRIX))
+    matrix = partial(
+        clip_text, config=msgspec.structs.replace(POOLED, projection=Projection.MATRIX)
+    )
     weights = random_weights(linear)
     other = dict(weights)
     other["text_projection"] = np.ascontiguousarray(other.pop("text_projection.weight").T)

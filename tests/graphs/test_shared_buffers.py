@@ -1,9 +1,9 @@
 """The buffers that OpenVINO's processor plug-in gives to results, in graphs of a few nodes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
+import msgspec
 import pytest
 
 from backends.base import Device, DType, HeldResults, OperatorSet, Precision
@@ -143,11 +143,13 @@ def test_results_of_one_size_share_memory_apart_from_buffers() -> None:
 
 
 def sd3_of(blocks: int) -> Emit:
-    return partial(sd3, config=replace(SD3_LARGE, blocks=blocks))
+    return partial(sd3, config=msgspec.structs.replace(SD3_LARGE, blocks=blocks))
 
 
 def flux_of(blocks: int) -> Emit:
-    return partial(flux, config=replace(FLUX, double_blocks=blocks, single_blocks=blocks))
+    return partial(
+        flux, config=msgspec.structs.replace(FLUX, double_blocks=blocks, single_blocks=blocks)
+    )
 
 
 @pytest.mark.parametrize("precision", [Precision.F32, Precision.BF16])

@@ -2,11 +2,12 @@
 
 import gc
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from weakref import ref
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import ModelProto
@@ -33,11 +34,13 @@ RANDOM = np.random.default_rng(3)
 # Forms that ONNX Runtime's processor runs; tests/backends/torch_device/test_fused.py has the rest.
 FORMS = {
     "plain": PLAIN,
-    "fused products": replace(PLAIN, linear=LinearForm.FUSED_MATMUL),
-    "attention": replace(PLAIN, attention=AttentionForm.MULTI_HEAD, gelu=GeluForm.STANDARD),
-    "packed": replace(PLAIN, attention=AttentionForm.PACKED),
-    "sums": replace(PLAIN, layer_norm=LayerNormForm.SKIP),
-    "transposed": replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
+    "fused products": msgspec.structs.replace(PLAIN, linear=LinearForm.FUSED_MATMUL),
+    "attention": msgspec.structs.replace(
+        PLAIN, attention=AttentionForm.MULTI_HEAD, gelu=GeluForm.STANDARD
+    ),
+    "packed": msgspec.structs.replace(PLAIN, attention=AttentionForm.PACKED),
+    "sums": msgspec.structs.replace(PLAIN, layer_norm=LayerNormForm.SKIP),
+    "transposed": msgspec.structs.replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
 }
 UNETS = {"sd1": small_unet(), "linear": small_unet(linear=True, depth=2)}
 
@@ -132,7 +135,11 @@ def test_a_layer_without_branch_is_written_as_before(tmp_path: Path) -> None:
 
 
 def test_every_linear_layer_and_convolution_of_a_unet_may_have_a_branch(tmp_path: Path) -> None:
-    for config in (small_unet(), small_unet(linear=True), replace(small_unet(), added_width=12)):
+    for config in (
+        small_unet(),
+        small_unet(linear=True),
+        msgspec.structs.replace(small_unet(), added_width=12),
+    ):
         emit = partial(unet, config=config)
         weights = random_weights(emit)
         branches = RandomBranches(tmp_path, weights).branches
@@ -189,7 +196,7 @@ def test_factors_that_are_in_use_serve_the_next_job_with_the_same_file(tmp_path:
 
     assert all(later()[name] is array for name, array in pinned.items())
     (number, first), *rest = made.branches.layers["b"]
-    stronger = {"b": ((number, replace(first, strength=2 * first.strength)), *rest)}
+    stronger = {"b": ((number, msgspec.structs.replace(first, strength=2 * first.strength)), *rest)}
     doubled = later(SideBranches(stronger, made.branches.ranks))["b.lora_up"]
     np.testing.assert_array_equal(doubled[:3], 2 * pinned["b.lora_up"][:3])
     moved = later(SideBranches(made.branches.layers, (5, 17)))

@@ -67,14 +67,14 @@ def encoder_of(config: UNetConfig) -> EncoderConfig:
 
 
 def _flux_control() -> FluxControlConfig:
-    fields: dict[str, Any] = {name: getattr(FLUX, name) for name in FluxConfig.__dataclass_fields__}
+    fields: dict[str, Any] = {name: getattr(FLUX, name) for name in FluxConfig.__struct_fields__}
     fields |= {"double_blocks": 2, "single_blocks": 0}
     return FluxControlConfig(**fields)
 
 
 def _sd3_control() -> Sd3ControlConfig:
     fields: dict[str, Any] = {
-        name: getattr(SD3_LARGE, name) for name in SD3_LARGE.__dataclass_fields__
+        name: getattr(SD3_LARGE, name) for name in SD3_LARGE.__struct_fields__
     }
     fields |= {"joint": False, "ignores_pooled": False, "borrows_tokens": True, "places": 0}
     return Sd3ControlConfig(**fields)

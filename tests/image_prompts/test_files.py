@@ -1,9 +1,9 @@
 """Adapters and vision encoders are recognised by keys and shapes, in every layout of files."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -164,7 +164,7 @@ def test_an_adapter_that_lacks_a_weight_is_damaged(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_transformers_states_the_heads_and_the_activation(tmp_path: Path) -> None:
-    config = replace(CLIP, heads=8, activation=Activation.QUICK_GELU)
+    config = msgspec.structs.replace(CLIP, heads=8, activation=Activation.QUICK_GELU)
     encoder = read_encoder(write_encoder(tmp_path / "image_encoder", config))
     assert encoder.config == config
     assert encoder.gives(states=True) == STATES
@@ -216,7 +216,7 @@ def test_an_encoder_is_found_beside_its_adapter_and_among_the_models(tmp_path: P
     adapter = read_adapter(write_adapter(path, "plus", WIDTHS, CONTEXT))
     with pytest.raises(EngineError, match="needs the vision encoder"):
         find_encoder(adapter, None, (tmp_path,), read_index)
-    other = replace(CLIP, width=32)
+    other = msgspec.structs.replace(CLIP, width=32)
     write_encoder(tmp_path / "clip_vision" / "small", other)
     with pytest.raises(EngineError, match="needs the vision encoder"):
         find_encoder(adapter, None, (tmp_path,), read_index)

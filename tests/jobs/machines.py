@@ -1,7 +1,6 @@
 """Machines of other sizes: the processor's runtime, told of as much memory as one of them has."""
 
-from dataclasses import replace
-
+import msgspec
 import pytest
 
 from backends.base import Device, MemoryInfo, OperatorSet
@@ -27,7 +26,7 @@ class Machine(CpuBackend):
         return MemoryInfo(self.free_bytes, self.free_bytes, integrated=not self.card)
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), reads_in_place=not self.card)
+        return msgspec.structs.replace(super().operators(device), reads_in_place=not self.card)
 
     def be_the_only_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Make this the only machine that jobs are planned for."""

@@ -3,10 +3,10 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+import msgspec
 import pytest
 
 from backends import hardware
@@ -55,7 +55,7 @@ class Office:
     def _candidate(self, name: str, milliseconds: float) -> Candidate:
         compiles = name == "fast card"
         backend = NullBackend(compiling=self.bench.compiling if compiles else None)
-        device = replace(backend.probe()[0], name=name)
+        device = msgspec.structs.replace(backend.probe()[0], name=name)
         return Candidate(backend, device, milliseconds)
 
     def change(self, **how: object) -> None:
@@ -179,13 +179,16 @@ def test_a_device_that_was_not_measured_is_better_than_none(
 ) -> None:
     if compile_s is not None:
         office.expect(compile_s)
-    office.slow = replace(office.slow, milliseconds=float("inf"))
+    office.slow = msgspec.structs.replace(office.slow, milliseconds=float("inf"))
     assert office.order() == MEANWHILE
 
 
 def test_a_compile_is_waited_for_where_there_is_no_other_device(office: Office) -> None:
     assert office.order(office.fast) == ["fast card"]
-    twin = replace(office.fast, device=replace(office.fast.device, name="its twin", id="null:1"))
+    twin = msgspec.structs.replace(
+        office.fast,
+        device=msgspec.structs.replace(office.fast.device, name="its twin", id="null:1"),
+    )
     assert office.order(office.fast, twin) == ["fast card", "its twin"]
     assert office.told == []
     assert office.bench.compiles == 0
@@ -259,7 +262,7 @@ def test_there_must_be_room_beside_the_job(office: Office, monkeypatch: pytest.M
     assert office.order() == MEANWHILE
     assert looked.wait(60)
     assert office.bench.compiles == 0
-    memory = replace(memory, free=8 << 30)
+    memory = msgspec.structs.replace(memory, free=8 << 30)
     office.wait_until_prepared()
 
 
@@ -269,7 +272,8 @@ def test_the_jobs_memory_counts_while_it_runs(
 ) -> None:
     """The compiler fits, but not beside what the job's plan takes."""
     monkeypatch.setattr(
-        "tests.jobs.test_background_compiles.PLAN", replace(PLAN, peak_bytes=6 << 30)
+        "tests.jobs.test_background_compiles.PLAN",
+        msgspec.structs.replace(PLAN, peak_bytes=6 << 30),
     )
     looks: list[None] = []
 
@@ -295,7 +299,7 @@ def test_closing_stops_a_compile_and_leaves_nothing(
     office.change(interruptible=interruptible)
     for name, value in office.bench.compiling.as_environment().items():
         monkeypatch.setenv(name, value)
-    office.slow = replace(office.slow, backend=_Plain())
+    office.slow = msgspec.structs.replace(office.slow, backend=_Plain())
     office.order()
     _wait(lambda: office.bench.compiles == 1)
     office.background_compiles.close(60)
@@ -331,7 +335,9 @@ class _Lost(NullBackend):
 
 def test_a_device_that_is_lost_before_its_compile_begins_has_failed(office: Office) -> None:
     """The thread goes on, for else nothing would be prepared any more."""
-    office.fast = replace(office.fast, backend=_Lost(compiling=office.bench.compiling))
+    office.fast = msgspec.structs.replace(
+        office.fast, backend=_Lost(compiling=office.bench.compiling)
+    )
     office.gate.touch()
     assert office.order() == MEANWHILE
     _wait(lambda: bool(office.failures) or not _is_preparing())

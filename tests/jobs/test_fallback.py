@@ -1,6 +1,5 @@
 """A job goes on where a device fails, and what failed is remembered."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -96,7 +95,7 @@ class Hardware:
     ) -> CountingBackend:
         """A device of a backend of that name, whose networks misbehave as scripted."""
         backend = backend or CountingBackend(scripts)
-        device = replace(backend.probe()[0], backend=name, name=f"device of {name}")
+        device = msgspec.structs.replace(backend.probe()[0], backend=name, name=f"device of {name}")
         self._candidates.append(Candidate(backend, device, choice=f"{name} was chosen"))
         return backend
 
@@ -107,8 +106,8 @@ class Hardware:
     def narrow(self, precision: Precision) -> None:
         """The device added last offers only this."""
         last = self._candidates[-1]
-        device = replace(last.device, precisions=(precision,))
-        self._candidates[-1] = replace(last, device=device)
+        device = msgspec.structs.replace(last.device, precisions=(precision,))
+        self._candidates[-1] = msgspec.structs.replace(last, device=device)
 
     def run(
         self,
@@ -462,7 +461,7 @@ class WithMemory(CountingBackend):
     """A device with memory of its own, as drivers have."""
 
     def memory(self, device: Device) -> MemoryInfo:
-        return replace(super().memory(device), integrated=False)
+        return msgspec.structs.replace(super().memory(device), integrated=False)
 
 
 class Watching(Listener):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import msgspec
@@ -130,7 +129,7 @@ def test_a_card_that_was_short_of_memory_twice_rounds_more(
     flux: GenerateRequest, services: JobServices
 ) -> None:
     """Where weights cannot be streamed, nothing else needs less than what failed."""
-    own = replace(services, shortages=Shortages())
+    own = msgspec.structs.replace(services, shortages=Shortages())
     card, read = Machine(64 * GB, card=True), read_job(resolve_job(flux, load_checkpoints(flux)))
 
     def plan() -> JobPlan:

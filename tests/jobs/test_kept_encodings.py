@@ -5,7 +5,6 @@
 import os
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +180,10 @@ def test_a_known_prompt_needs_no_room_for_its_encoder(
     sizes = _JobSizes._text_encoders
 
     def large(self: _JobSizes) -> list[ComponentBytes]:
-        return [replace(encoder, packed=1 << 50, in_place=None) for encoder in sizes(self)]
+        return [
+            msgspec.structs.replace(encoder, packed=1 << 50, in_place=None)
+            for encoder in sizes(self)
+        ]
 
     monkeypatch.setattr(_JobSizes, "_text_encoders", large)
     bench.run(services, msgspec.structs.replace(known, seed=8))

@@ -85,7 +85,9 @@ class Timed:
         """Ask for a combination; without a key for one that was never wanted."""
         asked = a_request(self.path, steps=steps, sampler=sampler)
         request = resolve(asked, JobCheckpoints(self.checkpoint))
-        combination = replace(self.combination, key=key or f"new {next(self.numbers)}")
+        combination = msgspec.structs.replace(
+            self.combination, key=key or f"new {next(self.numbers)}"
+        )
         return self.mode_choice(count)(request, RunLength(steps), combination)
 
     def mode_choice(self, count: int = 1) -> LoraModeChoice:
@@ -166,7 +168,7 @@ def test_a_checkpoint_of_a_second_pass_goes_by_its_own_times(timed: Timed) -> No
     timed.note_beside(1.25)
     assert not timed.prefers_side(24)
     second = replace(timed.checkpoint, network_prefix="second_1_")
-    timed.combination = replace(timed.combination, checkpoint=second)
+    timed.combination = msgspec.structs.replace(timed.combination, checkpoint=second)
     assert timed.prefers_side(24)
     for activity, name, seconds in (
         ("denoise", "second_1_denoiser", 0.1),
@@ -209,7 +211,7 @@ def test_changes_that_cannot_run_beside_or_need_more_memory_there_are_merged(tim
     timed.note("denoise", "denoiser", 1.0)
     timed.note("load", "denoiser with patches", 1000.0)
     assert timed.prefers_side(1)
-    timed.combination = replace(timed.combination, branches=None)
+    timed.combination = msgspec.structs.replace(timed.combination, branches=None)
     assert not timed.prefers_side(1)
     wide = FileLora(timed.path.parent / "wide.safetensors", timed.path, rank=128)
     timed.combination = timed.combined(wide)
@@ -225,14 +227,14 @@ def test_a_combination_is_told_by_all_that_its_weights_depend_on(
     different = (
         timed.combined(timed.lora),
         timed.combined(other),
-        timed.combined(timed.lora, replace(plain, strengths=(0.9,))),
-        timed.combined(timed.lora, replace(plain, strengths=(0.9, 1.0))),
-        timed.combined(timed.lora, replace(plain, blocks=blocks)),
-        timed.combined(timed.lora, replace(plain, rank=2)),
+        timed.combined(timed.lora, msgspec.structs.replace(plain, strengths=(0.9,))),
+        timed.combined(timed.lora, msgspec.structs.replace(plain, strengths=(0.9, 1.0))),
+        timed.combined(timed.lora, msgspec.structs.replace(plain, blocks=blocks)),
+        timed.combined(timed.lora, msgspec.structs.replace(plain, rank=2)),
         timed.combined(timed.lora, rules=LoraRules(dora=DoraRule.TRAINED)),
     )
     assert len({combination.key for combination in different}) == len(different)
-    text = replace(plain, name="another name", text_strength=0.3)
+    text = msgspec.structs.replace(plain, name="another name", text_strength=0.3)
     assert timed.combined(timed.lora, text).key == different[0].key
 
 

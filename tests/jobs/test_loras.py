@@ -1,6 +1,5 @@
 """Whole jobs with LoRAs: what they load, what they record, and that nothing stays of them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -125,7 +124,9 @@ class _Timed(Estimates):
 
 
 def test_a_plan_of_memory_does_not_want_its_loras(bench: Bench) -> None:
-    bench.runner = JobRunner(replace(bench.runner.services, estimates=_Timed(bench)))
+    bench.runner = JobRunner(
+        msgspec.structs.replace(bench.runner.services, estimates=_Timed(bench))
+    )
     asked = msgspec.structs.replace(bench.request, loras=(STYLE,), steps=10)
     for _ in range(3):
         bench.runner.outlook(asked)
@@ -136,7 +137,7 @@ def test_a_plan_of_memory_does_not_want_its_loras(bench: Bench) -> None:
 def test_auto_begins_a_new_strength_at_once_and_merges_the_one_that_is_wanted_again(
     bench: Bench,
 ) -> None:
-    services = replace(bench.runner.services, estimates=_Timed(bench))
+    services = msgspec.structs.replace(bench.runner.services, estimates=_Timed(bench))
     bench.runner = JobRunner(services)
     bench.run()
 

@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -60,7 +59,11 @@ def test_another_picture_option_or_target_is_another_map(
     previews: MapPreviews, picture: Path
 ) -> None:
     options = CannyOptions(resolution=64, low=20)
-    orders = (ORDER, replace(ORDER, options=options), replace(ORDER, target=MapTarget(9, 9)))
+    orders = (
+        ORDER,
+        msgspec.structs.replace(ORDER, options=options),
+        msgspec.structs.replace(ORDER, target=MapTarget(9, 9)),
+    )
     paths = {previews.make(picture, order, CancelToken()).path for order in orders}
     Image.fromarray(np.zeros((90, 120, 3), np.uint8)).save(picture)
     os.utime(picture, ns=(1, 1))
@@ -137,8 +140,10 @@ def test_a_map_of_the_start_picture_is_as_large_as_this_on_a_canvas_that_grows(
     layer, margins = ControlLayer(image=str(picture), resize=resize), (60, 0, 60, 90)
     order = MapOrder(CannyOptions(resolution=None), target=layer.target(480, 360))
     assert order.target is not None
-    grown = replace(order, target=msgspec.structs.replace(order.target, margins=margins))
-    covered = replace(order, target=layer.target(240, 180))
+    grown = msgspec.structs.replace(
+        order, target=msgspec.structs.replace(order.target, margins=margins)
+    )
+    covered = msgspec.structs.replace(order, target=layer.target(240, 180))
     wanted = previews.make(picture, covered, CancelToken())
     shown = previews.make(picture, grown, CancelToken())
     assert (shown.width, shown.height) == (wanted.width, wanted.height) == (240, 180)

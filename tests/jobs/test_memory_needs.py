@@ -1,9 +1,9 @@
 """The needs of jobs, beside the networks that they run: each is counted in its own graph."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import Device, DType, OperatorSet, Precision, WorkingMemory
@@ -204,7 +204,9 @@ def test_a_working_copy_of_another_runtimes_layout_is_none(tmp_path: Path) -> No
         """Sums them, too."""
 
         def operators(self, device: Device) -> OperatorSet:
-            return replace(super().operators(device), upsampling=UpsamplingForm.TRANSPOSED)
+            return msgspec.structs.replace(
+                super().operators(device), upsampling=UpsamplingForm.TRANSPOSED
+            )
 
     request = a_request(write_checkpoint(tmp_path / "tiny", dtype=DType.F16))
     read = read_job(resolve_job(request, load_checkpoints(request)))

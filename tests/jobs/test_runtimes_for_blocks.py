@@ -1,6 +1,5 @@
 """The runtime and the precision that a job takes: for weights in blocks, where room is short."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -66,7 +65,7 @@ class Bench:
         )
         self.folder, self.openvino, self.onnx = folder, RoomyOpenVino(), RoomyCpu()
         device = next(device for device in self.openvino.probe() if device.id == "cpu")
-        device = replace(device, precisions=(Precision.BF16, Precision.F32))
+        device = msgspec.structs.replace(device, precisions=(Precision.BF16, Precision.F32))
         times = {Precision.BF16: 200.0, Precision.F32: 140.0}
         self.first: Candidate = Candidate(self.openvino, device, 200, times=times)
         self.second: Candidate = Candidate(self.onnx, self.onnx.probe()[0], 210)
@@ -104,7 +103,9 @@ class Bench:
 
 
 def _on_card(candidate: Candidate, name: str) -> Candidate:
-    return replace(candidate, device=replace(candidate.device, id="0", name=name))
+    return msgspec.structs.replace(
+        candidate, device=msgspec.structs.replace(candidate.device, id="0", name=name)
+    )
 
 
 @pytest.fixture
@@ -121,30 +122,38 @@ def test_blocks_are_computed_exactly_where_that_takes_no_longer(bench: Bench) ->
     assert rounded.precisions == (Precision.F32,)
     asked = bench.planned(bench.request, precision=PrecisionName.BF16)
     assert asked.precisions[0] is Precision.BF16
-    bench.first = replace(bench.first, times={Precision.BF16: 200, Precision.F32: 201})
+    bench.first = msgspec.structs.replace(
+        bench.first, times={Precision.BF16: 200, Precision.F32: 201}
+    )
     assert bench.planned(bench.request).precisions[0] is Precision.BF16
 
 
 def test_blocks_are_computed_in_8_bits_where_that_takes_no_longer(bench: Bench) -> None:
-    device = replace(bench.first.device, precisions=(*bench.first.device.precisions, INT8))
+    device = msgspec.structs.replace(
+        bench.first.device, precisions=(*bench.first.device.precisions, INT8)
+    )
     times = {Precision.BF16: 200.0, Precision.F32: 140.0, INT8: 150.0}
-    bench.first = replace(bench.first, device=device, times=times)
+    bench.first = msgspec.structs.replace(bench.first, device=device, times=times)
     assert bench.planned(bench.request).precisions == (INT8, Precision.F32)
     assert bench.planned(bench.wide).precisions[0] is Precision.BF16
     asked = bench.planned(bench.request, precision=PrecisionName.F32)
     assert asked.precisions == (Precision.F32,)
-    bench.first = replace(bench.first, times={**times, INT8: 201})
+    bench.first = msgspec.structs.replace(bench.first, times={**times, INT8: 201})
     assert bench.planned(bench.request).precisions == (Precision.F32,)
 
 
 def test_blocks_are_computed_in_8_bits_before_there_is_a_trial(bench: Bench) -> None:
     """In bfloat16 the same products are rounded, and everything else besides."""
-    device = replace(bench.first.device, precisions=(*bench.first.device.precisions, INT8))
+    device = msgspec.structs.replace(
+        bench.first.device, precisions=(*bench.first.device.precisions, INT8)
+    )
     bench.first = Candidate(bench.openvino, device)
     named = {"backend": "intel_openvino"}
     assert bench.planned(bench.request, **named).precisions == (INT8, Precision.F32)
     assert bench.planned(bench.wide, **named).precisions[0] is Precision.BF16
-    bench.first = replace(bench.first, device=replace(device, precisions=(Precision.BF16,)))
+    bench.first = msgspec.structs.replace(
+        bench.first, device=msgspec.structs.replace(device, precisions=(Precision.BF16,))
+    )
     assert bench.planned(bench.request, **named).precisions == (Precision.BF16,)
 
 
@@ -152,7 +161,7 @@ def test_runtimes_are_compared_in_the_precision_that_blocks_are_computed_in(benc
     """OpenVINO, which is slower than ONNX Runtime in bfloat16 here, is not in float32."""
     openvino = bench.first
     bench.first = Candidate(bench.onnx, bench.onnx.probe()[0], 150, times={Precision.F32: 150})
-    bench.second = replace(openvino, choice="about as fast as ONNX Runtime here")
+    bench.second = msgspec.structs.replace(openvino, choice="about as fast as ONNX Runtime here")
     found = bench.planned(bench.request)
     assert found.compiler.device.backend == "intel_openvino"
     assert bench.planned(bench.wide).compiler.device.backend == "cpu"
@@ -160,7 +169,9 @@ def test_runtimes_are_compared_in_the_precision_that_blocks_are_computed_in(benc
     assert asked.compiler.device.backend == "intel_openvino"
     # A named backend's devices keep their order.
     assert bench.planned(bench.request, backend="cpu").compiler.device.backend == "cpu"
-    bench.second = replace(openvino, times={Precision.BF16: 200, Precision.F32: 160})
+    bench.second = msgspec.structs.replace(
+        openvino, times={Precision.BF16: 200, Precision.F32: 160}
+    )
     assert bench.planned(bench.request).compiler.device.backend == "cpu"
 
 

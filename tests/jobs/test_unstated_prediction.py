@@ -1,6 +1,5 @@
 """A denoiser of which nothing says what it predicts is asked by the first job, and never again."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -54,7 +53,7 @@ class Bench:
         self.path = write_unstated(folder / "found.safetensors", gain)
         services = JobServices.in_cache(folder / "cache")
         known = KnownFiles(folder / "known", lambda: 1 << 62)
-        self.runner = JobRunner(replace(services, known_files=known))
+        self.runner = JobRunner(msgspec.structs.replace(services, known_files=known))
         self.out = f"{folder / 'out'}/"
 
     def picture(

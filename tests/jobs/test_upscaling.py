@@ -3,9 +3,9 @@
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -85,7 +85,7 @@ def test_a_picture_with_the_longest_name_is_saved_under_a_name_of_that_length(
     job: UpscaleJob, tmp_path: Path, stem: str
 ) -> None:
     source = job.pictures[0].rename(tmp_path / f"{stem}.png")
-    paths = [run(replace(job, pictures=(source,)), tmp_path)[0] for _ in range(2)]
+    paths = [run(msgspec.structs.replace(job, pictures=(source,)), tmp_path)[0] for _ in range(2)]
     for path, ending in zip(paths, ("-upscaled.png", "-1.png"), strict=True):
         assert path.name.startswith(stem[:70])
         assert path.name.endswith(ending)
@@ -117,11 +117,11 @@ class Card(CountingBackend):
     """A card with memory of its own, of a backend of any name."""
 
     def candidate(self, name: str) -> Candidate:
-        device = replace(self.probe()[0], backend=name, name=f"device of {name}")
+        device = msgspec.structs.replace(self.probe()[0], backend=name, name=f"device of {name}")
         return Candidate(self, device)
 
     def memory(self, device: Device) -> MemoryInfo:
-        return replace(super().memory(device), integrated=False)
+        return msgspec.structs.replace(super().memory(device), integrated=False)
 
 
 NAME = "Real-ESRGAN Compact"

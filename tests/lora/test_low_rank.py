@@ -1,8 +1,8 @@
 """LoRA: low-rank products of linear layers and convolutions, at alpha / rank times the strength."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -124,8 +124,8 @@ def test_a_factor_with_nan_is_named_when_it_is_read(tmp_path: Path, bad: float) 
 def test_a_kernel_with_its_channels_last_is_refused(tmp_path: Path) -> None:
     lora = module(tmp_path, lora_up__weight=UP, lora_down__weight=numbers(RANK, 5, 3, 3))
     odd = {
-        part: replace(tensor, channels_last=len(tensor.shape) == 4)
+        part: msgspec.structs.replace(tensor, channels_last=len(tensor.shape) == 4)
         for part, tensor in lora.tensors.items()
     }
     with pytest.raises(EngineError, match="order of its own"):
-        patches_of(replace(lora, tensors=odd), 1.0)
+        patches_of(msgspec.structs.replace(lora, tensors=odd), 1.0)

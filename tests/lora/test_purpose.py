@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine.api.values import ErrorCode
@@ -288,7 +289,7 @@ def test_family_without_a_table_of_layers_takes_no_lora(tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))
 
     def bare(of: IdentifiedCheckpoint) -> Architecture:
-        return replace(checkpoint.make_architecture(of), lora_layers=None)
+        return msgspec.structs.replace(checkpoint.make_architecture(of), lora_layers=None)
 
     without = replace(checkpoint, make_architecture=bare)
     file = lora_file(tmp_path / "lora.safetensors", low_rank(_ATTENTION, 640, 768))

@@ -1,7 +1,6 @@
 """The plan of a job on a device with memory of its own, beside the host's."""
 
-from dataclasses import replace
-
+import msgspec
 import pytest
 
 from engine.memory.component_bytes import ComponentBytes
@@ -106,9 +105,11 @@ def test_a_job_that_cannot_fit_even_streamed_is_told() -> None:
 
 
 def test_a_device_that_streams_nothing_has_no_such_plan() -> None:
-    parts = (replace(component, in_place=None) for component in (DENOISER, VAE, TEXT))
+    parts = (
+        msgspec.structs.replace(component, in_place=None) for component in (DENOISER, VAE, TEXT)
+    )
     denoiser, vae, text = parts
-    plain = replace(NEEDS, denoiser=denoiser, vae=vae, text_encoder=text)
+    plain = msgspec.structs.replace(NEEDS, denoiser=denoiser, vae=vae, text_encoder=text)
     least = plan(device=1, needs=plain)
     assert (least.placement, least.peak_bytes) == (
         WeightPlacement.WORKING_COPY,
@@ -117,8 +118,8 @@ def test_a_device_that_streams_nothing_has_no_such_plan() -> None:
 
 
 def test_branches_of_loras_are_on_the_device_and_merged_weights_on_the_host() -> None:
-    patched = replace(DENOISER, patched=700 * MB, branches=200 * MB)
-    needs = replace(NEEDS, denoiser=patched)
+    patched = msgspec.structs.replace(DENOISER, patched=700 * MB, branches=200 * MB)
+    needs = msgspec.structs.replace(NEEDS, denoiser=patched)
     before, after = plan(device=6000 * MB), plan(device=6000 * MB, needs=needs)
     assert after.peak_bytes - before.peak_bytes == 200 * MB
     assert host_of(after).peak_bytes - host_of(before).peak_bytes == 500 * MB
@@ -134,7 +135,7 @@ def test_every_network_of_a_job_is_parted(field: str) -> None:
         "reference": other,
         "picture_encoders": (other,),
     }
-    chosen = plan(needs=replace(NEEDS, **{field: given[field]}))  # pyright: ignore[reportArgumentType]
+    chosen = plan(needs=msgspec.structs.replace(NEEDS, **{field: given[field]}))  # pyright: ignore[reportArgumentType]
     assert chosen.peak_bytes >= BASE + other.packed
     host = host_of(chosen).peak_bytes
     assert host >= BASE + other.converted

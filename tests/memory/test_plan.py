@@ -1,8 +1,8 @@
 """The plan that is chosen for sizes and a budget."""
 
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.memory.component_bytes import ComponentBytes
@@ -138,7 +138,7 @@ def test_runs_that_leave_nothing_are_not_added_where_networks_stay(more_jobs: bo
         "limit_bytes": None,
     }
     added = plan_memory(adding, **rest).peak_bytes
-    shared = plan_memory(replace(adding, shares_runs=True), **rest).peak_bytes
+    shared = plan_memory(msgspec.structs.replace(adding, shares_runs=True), **rest).peak_bytes
     # The VAE's run takes most; steps, and the runs of encoders that stay, come before it.
     assert added - shared == adding.step_bytes + 300 * MB * more_jobs
 
@@ -151,7 +151,9 @@ def test_a_run_in_turns_takes_the_same_whatever_runs_leave() -> None:
         "free_bytes": 10**12,
         "limit_bytes": 4500 * MB,
     }
-    assert plan_memory(job, **rest) == plan_memory(replace(job, shares_runs=True), **rest)
+    assert plan_memory(job, **rest) == plan_memory(
+        msgspec.structs.replace(job, shares_runs=True), **rest
+    )
 
 
 def test_a_copy_on_disk_may_let_both_stay() -> None:
@@ -162,15 +164,21 @@ def test_a_copy_on_disk_may_let_both_stay() -> None:
 
 
 def test_weights_in_blocks_are_repacked_into_a_copy_however_much_memory_there_is() -> None:
-    blocks = replace(DENOISER, repacks=True)
+    blocks = msgspec.structs.replace(DENOISER, repacks=True)
     assert plan(DENOISER, VAE, TEXT).placement is MEMORY_THEN_COPY
     assert plan(blocks, VAE, TEXT).placement is WORKING_COPY
-    assert plan(DENOISER, VAE, replace(TEXT, repacks=True)).placement is WORKING_COPY
+    assert (
+        plan(DENOISER, VAE, msgspec.structs.replace(TEXT, repacks=True)).placement is WORKING_COPY
+    )
 
 
 def test_on_a_disk_without_room_for_copies_weights_are_converted_in_memory() -> None:
-    blocks = replace(DENOISER, repacks=True, in_place=0, unwritten=500 * MB)
-    parts = blocks, replace(VAE, unwritten=100 * MB), replace(TEXT, mapped=200 * MB)
+    blocks = msgspec.structs.replace(DENOISER, repacks=True, in_place=0, unwritten=500 * MB)
+    parts = (
+        blocks,
+        msgspec.structs.replace(VAE, unwritten=100 * MB),
+        msgspec.structs.replace(TEXT, mapped=200 * MB),
+    )
 
     def with_room(room: int | None) -> MemoryPlan:
         return plan(*parts, copy_room=room)
@@ -185,13 +193,13 @@ def test_on_a_disk_without_room_for_copies_weights_are_converted_in_memory() -> 
 
 
 def test_a_full_disk_changes_nothing_for_a_job_that_writes_no_copies() -> None:
-    blocks = replace(DENOISER, repacks=True, in_place=0, mapped=DENOISER.converted)
+    blocks = msgspec.structs.replace(DENOISER, repacks=True, in_place=0, mapped=DENOISER.converted)
     assert plan(blocks, VAE, TEXT, copy_room=0).placement is WORKING_COPY
 
 
 def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
-    blocks = replace(DENOISER, repacks=True, in_place=100 * MB)
-    parts = blocks, VAE, replace(TEXT, in_place=50 * MB)
+    blocks = msgspec.structs.replace(DENOISER, repacks=True, in_place=100 * MB)
+    parts = blocks, VAE, msgspec.structs.replace(TEXT, in_place=50 * MB)
     packed = plan(*parts)
     assert (packed.placement, packed.load_ahead) == (WORKING_COPY, True)
     # What is left is packed, but for a twentieth of the budget.
@@ -205,12 +213,12 @@ def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
     assert rooms == sorted(set(rooms))
     assert 0 < rooms[0] < rooms[-1] < DENOISER.packed
     # Networks that run at each step would share the room.
-    control = replace(TEXT, in_place=0)
+    control = msgspec.structs.replace(TEXT, in_place=0)
     shared = needs(*parts, cells=CELLS, controls=(control,))
     beside = plan_memory(shared, pictures=1, more_jobs=False, free_bytes=0, limit_bytes=1500 * MB)
     assert (beside.placement, beside.room_bytes) == (WeightPlacement.IN_PLACE, 0)
     # Weights that need no blocks, too: at last, after all copies.
-    plain = replace(DENOISER, in_place=0), VAE, TEXT
+    plain = msgspec.structs.replace(DENOISER, in_place=0), VAE, TEXT
     copied = plan(*plain, limit=2700 * MB)
     assert copied.placement is WORKING_COPY
     assert plan(*plain, limit=1000 * MB).placement is WeightPlacement.IN_PLACE
@@ -218,8 +226,11 @@ def test_weights_are_read_in_place_where_no_packed_ones_fit() -> None:
 
 def test_weights_of_a_copy_that_exists_are_not_held() -> None:
     parts = (DENOISER, VAE, TEXT)
-    now = plan(*(replace(part, mapped=part.converted) for part in parts))
-    assert now.peak_bytes == plan(*(replace(part, converted=0) for part in parts)).peak_bytes
+    now = plan(*(msgspec.structs.replace(part, mapped=part.converted) for part in parts))
+    assert (
+        now.peak_bytes
+        == plan(*(msgspec.structs.replace(part, converted=0) for part in parts)).peak_bytes
+    )
     # A damaged one is still written anew.
     assert now.placement is plan().placement is MEMORY_THEN_COPY
 
@@ -343,7 +354,7 @@ def test_larger_pictures_need_more() -> None:
 
 def test_weights_that_loras_change_are_in_memory_in_every_plan() -> None:
     patched = 500 * MB
-    changed = replace(DENOISER, patched=patched)
+    changed = msgspec.structs.replace(DENOISER, patched=patched)
     free = 10**12
     assert plan(changed, VAE, TEXT, limit=free).peak_bytes == (
         plan(DENOISER, VAE, TEXT, limit=free).peak_bytes + patched
@@ -373,7 +384,7 @@ def test_runs_of_encoders_are_counted_beside_their_weights(more_jobs: bool) -> N
     def peak_with(**changes: object) -> int:
         wanted = needs(nothing, nothing, TEXT, cells=1, picture_encoders=(VAE,))
         return plan_memory(
-            replace(wanted, **changes),  # pyright: ignore[reportArgumentType]
+            msgspec.structs.replace(wanted, **changes),  # pyright: ignore[reportArgumentType]
             pictures=1,
             more_jobs=more_jobs,
             free_bytes=10**12,

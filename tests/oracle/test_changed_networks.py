@@ -5,6 +5,7 @@
 from dataclasses import replace
 from functools import partial
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -37,15 +38,15 @@ from tests.oracle.test_networks import decoder_case, encoder_case, unet_case  # 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
 B1, B2, S1, S2 = SCALES_OF_TEST = (1.4, 1.6, 0.9, 0.2)
 # Levels twice and four times as wide as the first, of which the last is at two stages.
-STAGED = replace(
+STAGED = msgspec.structs.replace(
     small_unet(layers=2),
     down=tuple(
-        replace(block, width=width)
+        msgspec.structs.replace(block, width=width)
         for block, width in zip(small_unet(layers=2).down, (32, 64, 128), strict=True)
     ),
     mid=UNetBlock(128, (1,), 4, False),
     up=tuple(
-        replace(block, width=width)
+        msgspec.structs.replace(block, width=width)
         for block, width in zip(small_unet(layers=2).up, (128, 64, 32), strict=True)
     ),
 )

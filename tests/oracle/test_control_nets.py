@@ -2,9 +2,10 @@
 # pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -156,7 +157,9 @@ def sizes_of(network: ControlNetwork) -> ControlNetConfig:
 def with_context(config: ControlNetConfig) -> ControlNetConfig:
     """The sizes as a checkpoint completes them: one without attention does not show the text's."""
     width = config.encoder.context_width or 24
-    return replace(config, encoder=replace(config.encoder, context_width=width))
+    return msgspec.structs.replace(
+        config, encoder=msgspec.structs.replace(config.encoder, context_width=width)
+    )
 
 
 @thinned_targets("kind", KINDS, FLOAT32)
@@ -259,7 +262,7 @@ def test_a_control_lora_equals_comfyuis_arithmetic(tmp_path: Path) -> None:
     assert isinstance(model, ControlNetModel)
     theirs = as_diffusers_converts(made, module)
     module.load_state_dict({name: torch.from_numpy(array) for name, array in theirs.items()})
-    whole = replace(network, weights=dict(model.denoising(64, 64).weights))
+    whole = msgspec.structs.replace(network, weights=dict(model.denoising(64, 64).weights))
     target = next(target for target in FLOAT32 if target.backend.name == "cpu")
     check(target, module, whole, [Step(model.config, (8, 12))])
 

@@ -2,8 +2,7 @@
 # pyright: basic, reportMissingImports=false
 # torch and diffusers are absent from the environment that is type-checked.
 
-from dataclasses import replace
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -27,7 +26,7 @@ from tests.oracle.networks import Case, check_all, label, normal, targets  # noq
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
 TIMESTEP, TOKENS = 731.25, 11
 SMALL_VAE = VaeConfig(16, (32, 32, 64), layers=1, patch=2)
-NARROW_VAE = replace(SMALL_VAE, widths=(32, 64, 128), decoder_widths=(32, 32, 64))
+NARROW_VAE = msgspec.structs.replace(SMALL_VAE, widths=(32, 64, 128), decoder_widths=(32, 32, 64))
 SMALL_TINY_VAE = TinyVaeConfig(16, 8, (1, 2), (2, 1), patch=2, normalises=True)
 TAEF2 = TinyVaeConfig(128, 64, (1, 3, 3, 3), (3, 3, 3, 1), patch=2, normalises=True)
 Pipeline = diffusers.Flux2KleinPipeline

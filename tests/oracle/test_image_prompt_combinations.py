@@ -281,7 +281,10 @@ def test_prompts_joined_by_and_see_the_image_prompt(sd1: Led) -> None:
         "a red horse :1.2 AND blue house :0.7",
         map(plain, ("a red horse", "blue house")),
     )
-    parts = replace(horse[0], weight=1.2), replace(house[0], weight=0.7)
+    parts = (
+        replace(horse[0], weight=1.2),
+        replace(house[0], weight=0.7),
+    )
     picture = Picture("Euler", prompt=text, positive_parts=parts, steps=STEPS, guidance=GUIDANCE)
     convention = msgspec.structs.replace(
         CONVENTIONS[ConventionName.A1111], image_prompting=ImagePrompting.DIFFUSERS

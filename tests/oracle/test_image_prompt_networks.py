@@ -2,9 +2,9 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -47,7 +47,7 @@ CONFIG = small_unet(linear=True, depth=2)
 @pytest.mark.parametrize("states", [False, True], ids=["embedding", "states"])
 @pytest.mark.parametrize("activation", Activation)
 def test_a_vision_encoder_equals_transformers(target, activation: Activation, states: bool) -> None:
-    config = replace(CLIP, activation=activation)
+    config = msgspec.structs.replace(CLIP, activation=activation)
     pixels = normal(2, 3, SIDE, SIDE, seed=1)
 
     def call(module):

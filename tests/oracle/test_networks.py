@@ -2,8 +2,7 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
-from dataclasses import replace
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -212,7 +211,7 @@ def tiny_encoder_case(config: TinyVaeConfig, size: tuple[int, int]) -> Case:
 SMALL_TINY_VAE = TinyVaeConfig(4, 8, (1, 2), (2, 1))
 TAESD = TinyVaeConfig(4, 64, (1, 3, 3, 3), (3, 3, 3, 1))
 # TAEF1 and TAESD3.
-SIXTEEN_CHANNELS = replace(TAESD, latent_channels=16)
+SIXTEEN_CHANNELS = msgspec.structs.replace(TAESD, latent_channels=16)
 
 
 @every_target

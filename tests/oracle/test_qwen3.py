@@ -2,8 +2,7 @@
 # pyright: basic
 # torch and transformers are absent from the environment that is type-checked.
 
-from dataclasses import replace
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -17,8 +16,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 # Two layers of the 4B model, of which the first one is run, and all of 0.6B's, with few words.
-FOUR_BILLION = replace(PUBLISHED["Qwen3-4B"], vocabulary=200, layers=2)
-SMALLEST = replace(PUBLISHED["Qwen3-0.6B"], vocabulary=200)
+FOUR_BILLION = msgspec.structs.replace(PUBLISHED["Qwen3-4B"], vocabulary=200, layers=2)
+SMALLEST = msgspec.structs.replace(PUBLISHED["Qwen3-0.6B"], vocabulary=200)
 
 
 def reference(config: Qwen3Config):

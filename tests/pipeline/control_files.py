@@ -1,6 +1,5 @@
 """ControlNets with random weights for the tiny checkpoint, and maps, made without torch."""
 
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ def write_control_net(
     """A ControlNet for a tiny checkpoint, in diffusers' names."""
     unet = config_of(identify(checkpoint), Component.DENOISER, UNetConfig)
     encoder = EncoderConfig(
-        **{field.name: getattr(unet, field.name) for field in fields(EncoderConfig)}
+        **{name: getattr(unet, name) for name in EncoderConfig.__struct_fields__}
     )
     # One halving: a cell of the tiny checkpoint has two pixels a side.
     arrays = control_net_arrays(ControlNetConfig(encoder, map_widths=(4, 8), union=union), seed)

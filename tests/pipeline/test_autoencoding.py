@@ -1,8 +1,8 @@
 """A job in tiles tells how far it is between them, stops there, and is what is left of memory."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from PIL import Image
 
@@ -92,7 +92,7 @@ class SmallCard(Small):
     """Has weights streamed where that is asked of it."""
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(
+        return msgspec.structs.replace(
             super().operators(device),
             reads_in_place=False,
             streaming=Streaming(tables_on_host=True),

@@ -4,9 +4,9 @@ An embedding whose vectors are those of words must make the picture that the wor
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -179,7 +179,7 @@ def test_a_lora_hands_its_embeddings_to_the_prompt(tiny: Path, library: Embeddin
     (bundled,) = (library.named("zz"),)
     assert bundled is not None
     assert bundled.embedding is not None
-    loras = PictureLoras(embeddings={"yy": replace(bundled.embedding, name="yy")})
+    loras = PictureLoras(embeddings={"yy": msgspec.structs.replace(bundled.embedding, name="yy")})
     request = a_request(tiny, prompt="a yy, blue", convention=A1111)
     checkpoints = load_checkpoints(request)
     job = ResolvedJob(

@@ -1,7 +1,6 @@
 """Pictures with image prompts: what changes them, what does not, and what is refused before."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -317,8 +316,10 @@ def test_precise_blocks_turn_the_others_layers_away(files: Files) -> None:
     def turned(blocks: AdapterBlocks) -> set[int]:
         prompt = msgspec.structs.replace(read.prompt, blocks=blocks)
         attention = TextAttention(layers, 768)
-        prompts = replace(
-            image_prompts, acting=(replace(read, prompt=prompt),), attention=attention
+        prompts = msgspec.structs.replace(
+            image_prompts,
+            acting=(msgspec.structs.replace(read, prompt=prompt),),
+            attention=attention,
         )
         (own,) = prompts.in_pass((64, 64), 8, (), steps).prompts
         marks = () if own.turned is None else own.turned.marks

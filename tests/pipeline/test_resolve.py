@@ -289,7 +289,7 @@ def narrowed(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
     )
 
     def make_architecture(_: IdentifiedCheckpoint) -> Architecture:
-        return replace(own, features=features)
+        return msgspec.structs.replace(own, features=features)
 
     return replace(checkpoint, make_architecture=make_architecture)
 

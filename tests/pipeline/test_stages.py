@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 from time import monotonic, sleep
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -250,7 +250,7 @@ def test_a_card_is_not_short_of_memory_where_the_computer_is(
         """A card with memory of its own."""
 
         def memory(self, device: Device) -> MemoryInfo:
-            return replace(super().memory(device), integrated=False)
+            return msgspec.structs.replace(super().memory(device), integrated=False)
 
     failures = [failure]
 
@@ -275,7 +275,9 @@ class Card(CountingBackend):
         self.too_large, self.streamed = too_large, list[tuple[str, bool]]()
 
     def operators(self, device: Device) -> OperatorSet:
-        return replace(super().operators(device), streaming=Streaming(tables_on_host=True))
+        return msgspec.structs.replace(
+            super().operators(device), streaming=Streaming(tables_on_host=True)
+        )
 
     def before_load(self, graph: Graph) -> None:
         streams = graph.room_bytes is not None

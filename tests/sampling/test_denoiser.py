@@ -1,7 +1,6 @@
 """The denoiser's question to the network, and the picture it makes of the answer."""
 
-from dataclasses import replace
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -220,7 +219,7 @@ def test_rescaling_restores_the_contrast_of_the_prompt(
     assert (ratio < 0.5).all()
     assert ratio[0] != pytest.approx(ratio[1], rel=0.01)
     for rescale in (1.0, 0.7):
-        denoise = replace(base, rescale=rescale)
+        denoise = msgspec.structs.replace(base, rescale=rescale)
         result = denoise(X, SIGMA)
         assert result.dtype == np.float32
         factor = rescale * ratio + 1 - rescale

@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -116,7 +115,7 @@ def _prefer_null_backend() -> None:
     null, cpu = (registry.find(name) for name in ("null", "cpu"))
     assert null is not None
     assert cpu is not None
-    both = (replace(null, automatic=True), cpu)
+    both = (msgspec.structs.replace(null, automatic=True), cpu)
     registry.BACKENDS = choice.BACKENDS = both
     background_compiles.WAIT_S = 0.0  # nothing is slow here
 

@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
 
+import msgspec
 import pytest
 
 from backends.base import ShapeSupport
@@ -185,7 +186,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def test_a_compiler_that_dies_is_not_tried_again(studio: Studio, auto: MakeJob) -> None:
-    studio.compiling = replace(studio.compiling, crashes=("denoiser",))
+    studio.compiling = msgspec.structs.replace(studio.compiling, crashes=("denoiser",))
     studio.let_go_on()
     talk = studio.open()
     talk.send(auto("first"))
@@ -235,7 +236,7 @@ def test_a_loaded_network_stays_in_the_cache_when_that_is_cleared(
 def test_another_size_is_prepared_where_the_runtime_must(
     studio: Studio, auto: MakeJob, shapes: ShapeSupport, compiles: int
 ) -> None:
-    studio.compiling = replace(studio.compiling, shapes=shapes)
+    studio.compiling = msgspec.structs.replace(studio.compiling, shapes=shapes)
     studio.let_go_on()
     talk = studio.open()
     talk.send(auto("first"))
@@ -248,7 +249,7 @@ def test_another_size_is_prepared_where_the_runtime_must(
 
 
 def test_a_size_of_its_own_is_prepared_beside(studio: Studio, auto: MakeJob) -> None:
-    studio.compiling = replace(studio.compiling, shapes=ShapeSupport.STATIC)
+    studio.compiling = msgspec.structs.replace(studio.compiling, shapes=ShapeSupport.STATIC)
     studio.let_go_on()
     talk = studio.open()
     talk.send(auto("first"))

@@ -31,7 +31,7 @@ SD1 = (Encoder(CLIP_L, 768),)
 SDXL = (Encoder(CLIP_L, 768), Encoder(CLIP_G, 1280))
 
 
-class Known(WithBundled):
+class Known(WithBundled, frozen=True):
     """Embeddings in files that end in .pt."""
 
     def at_path(self, name: str) -> Found | None:
@@ -154,7 +154,7 @@ def test_invoke_names_an_embedding_in_angle_brackets() -> None:
     assert names_in("a <worse> dog", ConventionName.INVOKE) == []
 
 
-class Words(WithBundled):
+class Words(WithBundled, frozen=True):
     """Embeddings whose files name words."""
 
     def of_word(self, word: str) -> Found | None:
@@ -246,7 +246,7 @@ def test_a_missing_embedding_is_told() -> None:
     assert message == 'The embedding "nope" was not found; the picture was made without it.'
 
 
-class Damaged(WithBundled):
+class Damaged(WithBundled, frozen=True):
     """Embeddings whose files are damaged."""
 
     def named(self, name: str) -> Found | None:

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -90,7 +89,7 @@ class Photographer:
         self.folder = folder
         self.private = private
         self.theme = Theme(application)
-        paths = replace(folders_in(private), output=private / "pictures")
+        paths = msgspec.structs.replace(folders_in(private), output=private / "pictures")
         self.session: Session = make(paths)
         self.window = MainWindow(self.session, self.theme)
         self.window.resize(*SIZES[1])

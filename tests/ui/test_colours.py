@@ -1,9 +1,9 @@
 """Both sets of colours can be read: text at 4.5 to 1, signs and focus at 3 to 1."""
 
 import re
-from dataclasses import asdict, fields
 from importlib import resources
 
+import msgspec
 import pytest
 from PySide6.QtGui import QColor, QPalette
 
@@ -68,7 +68,7 @@ def test_qt_gets_pairs_that_can_be_read(colours: Colours) -> None:
 def test_the_palette_has_every_colour_in_a_role_of_its_own(colours: Colours) -> None:
     made = palette(colours)
     found = {name: made.color(role).name() for name, role in ROLES.items()}
-    assert found == asdict(colours)
+    assert found == msgspec.structs.asdict(colours)
     assert len(set(ROLES.values())) == len(ROLES)
 
 
@@ -80,7 +80,7 @@ def test_contrast_is_what_wcag_says() -> None:
 
 def test_every_colour_is_one() -> None:
     for colours in (DARK, LIGHT, CONTRAST):
-        for field in fields(colours):
+        for field in msgspec.structs.fields(colours):
             value = getattr(colours, field.name)
             assert len(value) == 7
             assert int(value[1:], 16) >= 0

@@ -4,10 +4,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
@@ -80,7 +80,7 @@ def desk(
     tmp_path: Path, qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Desk]:
     """The window over the real engine, which is started again however often it ends."""
-    patient = replace(QUICK, restart_ms=(0,), crash_window_s=0.0)
+    patient = msgspec.structs.replace(QUICK, restart_ms=(0,), crash_window_s=0.0)
     monkeypatch.setattr("tests.ui.conftest.QUICK", patient)
     desk = Desk(tmp_path, qtbot, theme, dying_engine(tmp_path / "deaths", Moment.ANY)).start()
     desk.session.open_file(write_checkpoint(tmp_path / "tiny"))

@@ -1,8 +1,8 @@
 """The memory of upscalers: counts held to their graphs, and what runtimes do with them."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import DType, OperatorSet, Precision, WorkingMemory
@@ -51,7 +51,7 @@ def test_results_ahead_of_a_swin_ir_are_masks_with_the_bias_of_each_shifted_laye
     read = network(tmp_path, PUBLISHED["SwinIR"])
     pixels = SIDE**2 * DType.F32.itemsize
     assert read.ahead == pytest.approx(live(read, read.emit).ahead / pixels, rel=0.3)
-    keeping = replace(KEEPING, computes_ahead=True)
+    keeping = msgspec.structs.replace(KEEPING, computes_ahead=True)
     more = peak(read, keeping) - peak(read, KEEPING)
     assert more == read.ahead * pixels
     assert plan_tiles(read, 4 << 30, memory=keeping).side < plan_tiles(read, 4 << 30).side
@@ -60,8 +60,11 @@ def test_results_ahead_of_a_swin_ir_are_masks_with_the_bias_of_each_shifted_laye
 def test_an_arena_that_is_emptied_needs_less_than_one_that_keeps(tmp_path: Path) -> None:
     read = network(tmp_path, PUBLISHED["Real-ESRGAN"])
     assert peak(read, ARENA) < peak(read, KEEPING)
-    assert peak(read, replace(ARENA, share=3)) > peak(read, ARENA)
-    assert peak(read, replace(ARENA, session_bytes=10**9)) - peak(read, ARENA) > 9 * 10**8
+    assert peak(read, msgspec.structs.replace(ARENA, share=3)) > peak(read, ARENA)
+    assert (
+        peak(read, msgspec.structs.replace(ARENA, session_bytes=10**9)) - peak(read, ARENA)
+        > 9 * 10**8
+    )
 
 
 def peak(network: UpscalerNetwork, memory: WorkingMemory) -> int:

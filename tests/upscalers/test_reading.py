@@ -1,11 +1,11 @@
 """Upscalers are known by their tensors, in every layout and wrapper; other files are named."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -187,7 +187,7 @@ def test_a_cut_file_is_truncated(tmp_path: Path) -> None:
 
 
 def test_grey_networks_are_read(tmp_path: Path) -> None:
-    shapes = wanted(partial(rrdb, config=replace(RRDB, channels=1)))
+    shapes = wanted(partial(rrdb, config=msgspec.structs.replace(RRDB, channels=1)))
     path = tmp_path / "grey.safetensors"
     write_arrays(
         path, {name: np.zeros(weight.shape, np.float32) for name, weight in shapes.items()}

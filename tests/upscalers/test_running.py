@@ -1,11 +1,11 @@
 """An upscaler runs in tiles as on the whole, on any size, and in spite of failures."""
 
 import math
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -125,7 +125,7 @@ def test_a_picture_grows_by_its_own_reflection(tmp_path: Path) -> None:
     assert grown.shape == (3, 8, 12)
     np.testing.assert_array_equal(grown[:, 6:], grown[:, 4:2:-1])
     np.testing.assert_array_equal(grown[:, :6, 9:], image[:, :, 7:4:-1])
-    black = padded_to(image, replace(needs, zeros=True))
+    black = padded_to(image, msgspec.structs.replace(needs, zeros=True))
     assert not black[:, 6:].any()
 
 
@@ -138,7 +138,7 @@ def test_a_single_plane_is_enlarged_as_grey(tmp_path: Path) -> None:
 
 
 def test_colours_go_through_a_grey_network_one_by_one(tmp_path: Path) -> None:
-    emit = partial(compact, config=replace(COMPACT, channels=1))
+    emit = partial(compact, config=msgspec.structs.replace(COMPACT, channels=1))
     write_arrays(tmp_path / "grey.safetensors", random_weights(emit))
     upscaler = read_upscaler(tmp_path / "grey.safetensors")
     image = picture(9, 9)
@@ -164,7 +164,11 @@ class Faulty(CpuBackend):
     def probe(self) -> list[Device]:
         (device,) = super().probe()
         both = (Precision.BF16, Precision.F16, Precision.F32)
-        return [replace(device, precisions=both if self._half_is_broken else device.precisions)]
+        return [
+            msgspec.structs.replace(
+                device, precisions=both if self._half_is_broken else device.precisions
+            )
+        ]
 
     def load(
         self,
@@ -267,7 +271,7 @@ def test_a_request_to_stop_ends_between_tiles(tmp_path: Path) -> None:
         if done == 2:
             token.cancel()
 
-    place = replace(setting(tmp_path, 32), cancel=token, progress=progress)
+    place = msgspec.structs.replace(setting(tmp_path, 32), cancel=token, progress=progress)
     with pytest.raises((Cancelled, RunCancelled)):
         enlarged(upscaler, picture(100, 100), place)
     assert told[-1][0] == 2 < told[-1][1]

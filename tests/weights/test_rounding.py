@@ -1,8 +1,8 @@
 """Weights of 16 or 32 bits, and fp8, rounded to blocks of 8 or 4 bits where that is asked for."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -121,7 +121,7 @@ def test_a_linear_layer_computes_with_rounded_numbers(
 ) -> None:
     weight, backend = stored(tmp_path / "weight", dtype), CpuBackend()
     device = backend.probe()[0]
-    operators = replace(backend.operators(device), blocks=form)
+    operators = msgspec.structs.replace(backend.operators(device), blocks=form)
     g = GraphBuilder("test", {"a.weight": weight}, operators, DType.F32, Precision.F32)
     x = g.input("x", DType.F32, ("rows", 96))
     g.output(g.linear(x, "a", (96, 40), bias=False), "y", DType.F32, ("rows", 40))

@@ -1,8 +1,8 @@
 """The bytes that runtimes hold of weights in blocks."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import Device, DType, FileSlice, OperatorSet
@@ -39,7 +39,7 @@ def test_the_processor_holds_integers_that_it_packs_and_no_scales(tmp_path: Path
     operators: OperatorSet = backend.operators(backend.probe()[0])
     assert runtime_bytes([weight], DType.F32, operators) == 8 * 512 // 2
     assert runtime_bytes([weight], DType.F32, operators, in_place=True) == 8 * 512 * 4
-    wide = replace(operators, reads_in_place=False)
+    wide = msgspec.structs.replace(operators, reads_in_place=False)
     assert runtime_bytes([weight], DType.F32, wide) > 8 * 512 * 4
 
 

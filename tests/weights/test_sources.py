@@ -1,10 +1,10 @@
 """The numbers that stored weights stand for: all of fp8, and those times a scale."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
+import msgspec
 import numpy as np
 import pytest
 
@@ -158,7 +158,7 @@ def test_a_kernel_with_its_channels_last_is_read_in_rows(
 ) -> None:
     array = np.arange(5 * 3 * 2 * 4, dtype=np.float32).reshape(5, 3, 2, 4) % 8
     kept = a_slice(tmp_path / "w.safetensors", array.transpose(0, 2, 3, 1), stored)
-    kernel = replace(kept, shape=array.shape, channels_last=True)
+    kernel = msgspec.structs.replace(kept, shape=array.shape, channels_last=True)
     weight = FileWeight(kernel)
     assert (weight.read_as(element) == array.astype(element.numpy)).all()
     assert (weight.read() == array).all()

@@ -4,9 +4,9 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -138,7 +138,11 @@ def test_a_scale_counts_by_its_value(files: Files) -> None:
 
 def test_place_type_and_shape_of_a_slice_count(files: Files) -> None:
     a, b = files.slices["a"], files.slices["b"]
-    changed = replace(a, offset=a.offset + 4), replace(a, dtype=DType.I32), a.reshaped((4, 3))
+    changed = (
+        msgspec.structs.replace(a, offset=a.offset + 4),
+        msgspec.structs.replace(a, dtype=DType.I32),
+        a.reshaped((4, 3)),
+    )
     digests = {WeightSet(CONTENT, {"a": part, "b": b}).digest() for part in (a, *changed)}
     assert len(digests) == 4
 
@@ -183,9 +187,9 @@ def test_a_file_that_is_gone_is_named(files: Files) -> None:
 
 
 def test_a_kernel_with_its_channels_last_is_another_weight(files: Files) -> None:
-    plain = replace(files.slices["b"], shape=(3, 2, 2, 1))
+    plain = msgspec.structs.replace(files.slices["b"], shape=(3, 2, 2, 1))
     digests = {
         WeightSet(CONTENT, {"b": kernel}).digest()
-        for kernel in (plain, replace(plain, channels_last=True))
+        for kernel in (plain, msgspec.structs.replace(plain, channels_last=True))
     }
     assert len(digests) == 2

@@ -1,7 +1,8 @@
 """The actions on selected jobs of the queue: their icons, and the states they fit."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from app.commands.queue import QueueCommands
 from app.queue.jobs import Job, JobState
@@ -13,8 +14,7 @@ _ANY = frozenset(JobState)
 _OF_MADE = frozenset({ActionName.DUPLICATE_JOB, ActionName.EDIT_JOB})
 
 
-@dataclass(frozen=True, slots=True)
-class QueueAction:
+class QueueAction(msgspec.Struct, frozen=True):
     """An action on those of the selected jobs that are in one of its states."""
 
     name: ActionName

@@ -1,11 +1,11 @@
 """The item model of the queue: what runs, what waits in order, what failed, what is finished."""
 
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionRange,
@@ -36,8 +36,7 @@ _MIME = "application/x-safelight-jobs"
 _ORDER = {JobState.RUNNING: 0, JobState.WAITING: 1, JobState.FAILED: 2, JobState.DONE: 3}
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
+class QueueRow(msgspec.Struct, frozen=True):
     """A job as it is drawn. `shape` is its width and height in pixels.
 
     `remark` is its state, or why it failed; `fraction` that of a running job, in [0, 1).

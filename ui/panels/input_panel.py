@@ -1,6 +1,5 @@
 """The start of the next picture: noise, or a picture, redrawn entirely or within a mask."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -34,8 +33,7 @@ _SIDE = 64
 _USUAL_LIKENESS = (1, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(msgspec.Struct, frozen=True):
     """A picture and its mask, both as thumbnails."""
 
     picture: ReadPicture

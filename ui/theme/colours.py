@@ -3,15 +3,13 @@
 The one of high contrast has text of 7 to 1 and lines of 4.5 to 1 at least, on black.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 from PySide6.QtGui import QColor, QPalette
 
 _Role = QPalette.ColorRole
 
 
-@dataclass(frozen=True, slots=True)
-class Colours:
+class Colours(msgspec.Struct, frozen=True):
     """A colour scheme: a colour, as #rrggbb, for each purpose."""
 
     canvas: str

@@ -1,7 +1,6 @@
 """Growing a canvas by dragging its edges: where its handles are, and what a drag makes of it."""
 
-from dataclasses import dataclass
-
+import msgspec
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 
 from app.form.sizes import CELL
@@ -12,8 +11,7 @@ from engine.api.masks import Margins
 _EDGE, _CORNER = 10, 18
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+class Handle(msgspec.Struct, frozen=True):
     """An edge or a corner: -1 is left or top, 1 right or bottom, 0 the middle of an edge."""
 
     across: int

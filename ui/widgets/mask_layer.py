@@ -1,8 +1,8 @@
 """A mask that is painted, and the growth of the canvas around it, with undo and redo."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 
@@ -15,8 +15,7 @@ _UNDO_BYTES = 128 << 20
 NO_MARGINS: Margins = (0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
+class _Edit(msgspec.Struct, frozen=True):
     """A part of the mask, or the margins, before and after an edit."""
 
     part: QRect

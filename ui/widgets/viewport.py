@@ -1,7 +1,6 @@
 """The geometry of zooming and panning: the part of a picture that a view shows."""
 
-from dataclasses import dataclass
-
+import msgspec
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF
 
 # The largest enlargement of a fitted picture, in device-independent pixels for each of its own.
@@ -14,8 +13,7 @@ _STOPS = (1 / 16, 1 / 8, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 1, 1.5, 2, 3, 4, 6, 
 _SAME = 1.001
 
 
-@dataclass(frozen=True, slots=True)
-class ViewPoint:
+class ViewPoint(msgspec.Struct, frozen=True):
     """A part of any picture, for views that show the same part of different ones.
 
     `zoom` is relative to the fitted picture, 1 fits; `x` and `y` in [0, 1] are the point of the

@@ -1,14 +1,14 @@
 """A graph from an ONNX file, as data: nodes, constants, and weights that stay in the file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from backends.base import FileSlice, TensorSpec
 from backends.elements import DType
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTensor:
+class StoredTensor(msgspec.Struct, frozen=True):
     """A tensor of a file: the number of its type in ONNX, its shape, and its numbers.
 
     `content` is little-endian and row-major; None where the numbers stay at `place` in the file.
@@ -23,8 +23,7 @@ class StoredTensor:
 AttributeValue = float | int | str | tuple[int, ...] | tuple[float, ...] | StoredTensor
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """An operator of ONNX's own domain; empty names stand for values that are left out."""
 
     operator: str
@@ -33,8 +32,7 @@ class Node:
     attributes: Mapping[str, AttributeValue]
 
 
-@dataclass(frozen=True, slots=True)
-class OnnxModel:
+class OnnxModel(msgspec.Struct, frozen=True):
     """A graph whose every node is allowed and reads what was computed before it.
 
     `digest` distinguishes files by content, `opset` is the set of operators. `weights` are the

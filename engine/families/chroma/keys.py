@@ -5,8 +5,9 @@ Layers of the blocks are Flux.1's; the approximator's are renamed to diffusers'.
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 from engine.families.checkpoint import Component
@@ -33,7 +34,7 @@ def _renaming(names: Collection[str], path: Path) -> Rename:
     return rename
 
 
-CHROMA_KEYS = replace(
+CHROMA_KEYS = msgspec.structs.replace(
     FLUX_KEYS,
     grammar=re.compile(f"{FLUX_KEYS.grammar.pattern}|{_APPROXIMATOR}"),
     # Files that were made with Flux.1's own layers keep a table of them that nothing reads.

@@ -1,8 +1,9 @@
 """Sizes of Chroma's transformer, read off the shapes of its weights under canonical names."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
+
+import msgspec
 
 from engine.families.shared.flux.sizes import flux_sizes
 from engine.families.shared.keys.shapes import Shapes, check_divides
@@ -18,7 +19,7 @@ def chroma_config(
     inner, waves = shapes.of(f"{APPROXIMATOR}.in_proj.weight", 2)
     check_divides(path, waves, 8, "sinusoids of a modulation")
     return ChromaConfig(
-        **asdict(flux_sizes(shapes, path, axes)),
+        **msgspec.structs.asdict(flux_sizes(shapes, path, axes)),
         waves=waves,
         approximator_width=inner,
         approximator_layers=shapes.blocks(f"{APPROXIMATOR}.layers", "linear_1.weight"),

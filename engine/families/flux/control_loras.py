@@ -9,6 +9,7 @@ the LoRA's, with its strength.
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
 from msgspec.structs import replace as replace_fields
 
 from backends.base import Array
@@ -41,11 +42,11 @@ def widened_for(checkpoint: IdentifiedCheckpoint, lora: LoraFile) -> IdentifiedC
     first = as_source(source.weights[name])
     shape = config.width, channels
     wide = DerivedWeight((first,), shape, _with_zeros, "columns of zeros for a map")
-    config = replace(config, in_channels=channels)
-    widened = replace(source, config=config, weights={**source.weights, name: wide})
+    config = msgspec.structs.replace(config, in_channels=channels)
+    widened = msgspec.structs.replace(source, config=config, weights={**source.weights, name: wide})
     sources = {**checkpoint.parts.sources, Component.DENOISER: widened}
     variant = variant_by_name(lora.path.stem, (), CONTROLS)
-    parts = replace(checkpoint.parts, sources=sources)
+    parts = msgspec.structs.replace(checkpoint.parts, sources=sources)
     found = replace(checkpoint, parts=parts, variant=variant)
     learnt = learnt_hints(found)
     assert learnt is not None, "the checkpoint has a transformer"

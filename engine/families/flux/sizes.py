@@ -1,8 +1,9 @@
 """Sizes of Flux.1's transformer, read off the shapes of its weights under canonical names."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
+
+import msgspec
 
 from engine.families.shared.flux.sizes import flux_sizes
 from engine.families.shared.keys.shapes import Shapes
@@ -18,7 +19,7 @@ def flux_config(
     """Read the sizes of a transformer; `axes` as in `flux_sizes`. Raises EngineError."""
     shapes = Shapes(weights, path)
     return FluxConfig(
-        **asdict(flux_sizes(shapes, path, axes)),
+        **msgspec.structs.asdict(flux_sizes(shapes, path, axes)),
         pooled_width=shapes.of(f"{_EMBEDDING}.text_embedder.linear_1.weight", 2)[1],
         takes_guidance=f"{_EMBEDDING}.guidance_embedder.linear_1.weight" in shapes,
     )

@@ -106,8 +106,7 @@ def _convention(convention: Convention) -> Convention:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sd3TextPlan(ClipNames):
+class Sd3TextPlan(ClipNames, frozen=True, eq=False):
     """A `TextPlan`; `blank` is the number of zeros in place of T5's states where `t5` is None."""
 
     t5: T5TextPlan | None

@@ -4,7 +4,8 @@ The time ids are the original size, the crop and an aesthetic score.
 """
 
 import re
-from dataclasses import replace
+
+import msgspec
 
 from engine.api.sentences import sentence
 from engine.api.values import ConventionName
@@ -22,7 +23,9 @@ from engine.graphs.clip_text import Activation
 CONTEXT_WIDTH = 1280
 # diffusers and InvokeAI encode an empty negative prompt of the refiner instead of zeroing it
 # (model_index.json, force_zeros_for_empty_prompt; `SDXLRefinerCompelPromptInvocation`).
-_TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, ConventionName.COMFY}))
+_TEXT = msgspec.structs.replace(
+    SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, ConventionName.COMFY})
+)
 
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",

@@ -5,7 +5,7 @@ Sources: github.com/DepthAnything/Depth-Anything-V2 (`depth_anything_v2/`), tran
 layers of queries, keys and values are three.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from backends.base import DType
 from engine.graphs.annotators import planes
@@ -17,8 +17,7 @@ PATCH = 14
 _EPSILON = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class DepthAnythingConfig:
+class DepthAnythingConfig(msgspec.Struct, frozen=True):
     """Sizes of the transformer and the head; `taps` are the layers whose outputs are read.
 
     Layers are counted from 1; `necks` are the channels of each tap.

@@ -6,8 +6,8 @@ are computed from the stored ones; a file that was converted has those kernels a
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -25,8 +25,7 @@ _TURNED = (3, 0, 1, 6, 4, 2, 7, 8, 5)
 _OUTER, _INNER = (0, 2, 4, 10, 14, 20, 22, 24), (6, 7, 8, 11, 13, 16, 17, 18)
 
 
-@dataclass(frozen=True, slots=True)
-class PidinetConfig:
+class PidinetConfig(msgspec.Struct, frozen=True):
     """The form of a file: `converted` if its kernels are those of plain convolutions."""
 
     converted: bool

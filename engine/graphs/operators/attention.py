@@ -1,8 +1,8 @@
 """Scaled dot-product attention, with or without the projections before it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -13,8 +13,7 @@ from engine.graphs.operators.deferred_sums import MICROSOFT
 from engine.graphs.operators.layers import LayerWriter
 
 
-@dataclass(frozen=True, slots=True)
-class Projections:
+class Projections(msgspec.Struct, frozen=True):
     """The linear layers before attention: names of the query, key and value layers, and widths."""
 
     names: tuple[str, str, str]
@@ -30,8 +29,7 @@ class Projections:
         return self.width // self.heads
 
 
-@dataclass(frozen=True, slots=True)
-class Attended:
+class Attended(msgspec.Struct, frozen=True):
     """Keys and values [batch, tokens, width] that queries attend to beside their source.
 
     The result is multiplied by `mask`, [1, queries, 1], unless it is "".

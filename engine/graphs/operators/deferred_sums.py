@@ -6,7 +6,8 @@ the sum first, it is written as a plain addition.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from backends.base import DType, FileSlice, OperatorSet, Precision
 from backends.forms import LayerNormForm, Layout, ResidualForm
@@ -17,8 +18,7 @@ from engine.weights.sources import WeightSource
 MICROSOFT = "com.microsoft"
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(msgspec.Struct, frozen=True):
     """A deferred sum, product + bias + skip; bias has one number per channel.
 
     `product` writes the product, plus the bias it is given. bias and skip are "" for none.
@@ -68,7 +68,7 @@ class SumWriter(NodeWriter):
         for product, skip in ((x, y), (y, x)):
             held = self.held(product)
             if held is not None and not held.skip:
-                return self.hold(replace(held, skip=self.settled(skip)))
+                return self.hold(msgspec.structs.replace(held, skip=self.settled(skip)))
         whole = self.settled(x)
         return self.hold(Sum(lambda _: whole, skip=self.settled(y)))
 

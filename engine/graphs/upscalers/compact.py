@@ -3,14 +3,13 @@
 Source: github.com/xinntao/Real-ESRGAN (`realesrgan/archs/srvgg_arch.py`).
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.upscalers.layers import Layers
 
 
-@dataclass(frozen=True, slots=True)
-class CompactConfig:
+class CompactConfig(msgspec.Struct, frozen=True):
     """Sizes of a compact network; `layers` counts the convolutions between first and last."""
 
     channels: int

@@ -5,8 +5,8 @@ channels last in every runtime.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DType
@@ -17,8 +17,7 @@ from engine.graphs.operators import GraphBuilder
 _BEYOND = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Layers:
+class Layers(msgspec.Struct, frozen=True):
     """Writes the operators of upscalers to a graph."""
 
     g: GraphBuilder

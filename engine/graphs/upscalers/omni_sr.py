@@ -4,7 +4,9 @@ Source: github.com/Francis0625/Omni-SR (`components/`). Its grid attention and i
 whole picture, so a tile differs from the same part of a whole picture.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
@@ -16,8 +18,7 @@ _HEADS, _NORM_EPSILON, _LEAST_LENGTH = 4, 1e-6, 1e-12
 _PIXELS, _CHANNELS, _FORWARD = (2, 8), (5, 11), (4, 6, 10, 12)
 
 
-@dataclass(frozen=True, slots=True)
-class OmniSrConfig:
+class OmniSrConfig(msgspec.Struct, frozen=True):
     """Sizes of an OmniSR: `groups` of `blocks`; `positions`: attention has a bias by distance."""
 
     channels: int

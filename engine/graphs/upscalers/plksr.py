@@ -4,9 +4,9 @@ Sources: github.com/dslisleedh/PLKSR (`plksr/models/PLKSR.py`), github.com/neosr
 (`archs/realplksr_arch.py`).
 """
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
+import msgspec
 import numpy as np
 
 from engine.graphs.builder import Value
@@ -28,8 +28,7 @@ class PlkNorm(Enum):
     GROUP = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class PlksrConfig:
+class PlksrConfig(msgspec.Struct, frozen=True):
     """Sizes of a PLKSR; of a RealPLKSR if `norm` is given.
 
     `mixer` has the kernels of the two convolutions that mix channels, `partial` the number of

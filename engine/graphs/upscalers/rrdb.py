@@ -4,7 +4,7 @@ Sources: github.com/xinntao/ESRGAN (`RRDBNet_arch.py`), github.com/XPixelGroup/B
 (`archs/rrdbnet_arch.py`); the residual paths of ESRGAN+ are github.com/ncarraz/ESRGANplus.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
@@ -13,8 +13,7 @@ from engine.graphs.upscalers.layers import Layers
 _SLOPE, _SHARE = 0.2, 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class RrdbConfig:
+class RrdbConfig(msgspec.Struct, frozen=True):
     """Sizes of an RRDBNet.
 
     `doublings` is the number of upsampling layers. `unshuffle` pixels along each side become

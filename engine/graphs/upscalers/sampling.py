@@ -3,8 +3,7 @@
 Source: github.com/tiny-smart/dysample, in the form of neosr and RealPLKSR.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from engine.graphs.builder import Value
@@ -15,8 +14,7 @@ from engine.graphs.upscalers.windows import MOST_SIDE
 _RENAMED_IN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingConfig:
+class SamplingConfig(msgspec.Struct, frozen=True):
     """Sizes of a DySample; each of `groups` of the `inner` channels has places of its own."""
 
     inner: int

@@ -6,8 +6,8 @@ kernel that files have beside them, `eval_conv`, may be of an earlier step of th
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -20,8 +20,7 @@ _BLOCKS, _GAIN, _RANGE = 6, 2, 255.0
 MEAN_COLOUR = (0.4488, 0.4371, 0.4040)
 
 
-@dataclass(frozen=True, slots=True)
-class SpanConfig:
+class SpanConfig(msgspec.Struct, frozen=True):
     """Sizes of a SPAN; `norm`: the mean colour is subtracted and the range is that of bytes."""
 
     channels: int

@@ -3,8 +3,9 @@
 Source: github.com/JingyunLiang/SwinIR (`models/network_swinir.py`).
 """
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+import msgspec
 
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
@@ -25,8 +26,7 @@ class Reconstruction(Enum):
     NONE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class SwinIrConfig:
+class SwinIrConfig(msgspec.Struct, frozen=True):
     """Sizes of a SwinIR; `depths` and `heads` of each group of blocks.
 
     `mlp_width` is the hidden width of a block's two linear layers, `features` the width after the

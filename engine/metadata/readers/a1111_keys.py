@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import msgspec
 
@@ -68,7 +67,7 @@ def with_usual_keys(info: Infotext) -> Infotext:
         key = _BY_CASELESS.get(pair.key.casefold(), pair.key)
         return pair if key in present else Parameter(key, pair.value)
 
-    return replace(info, parameters=tuple(map(usual, info.parameters)))
+    return msgspec.structs.replace(info, parameters=tuple(map(usual, info.parameters)))
 
 
 _MODULE = re.compile(r"Module [1-9]")

@@ -4,7 +4,7 @@
 graph may only enlarge an earlier picture.
 """
 
-from dataclasses import replace
+import msgspec
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS
@@ -37,7 +37,7 @@ def from_civitai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
         document = parse_object(chunk.text)
         imported = import_graph(document)
         if imported is not None:
-            return replace(imported, tool="Civitai")
+            return msgspec.structs.replace(imported, tool="Civitai")
         asked = document.get(_MARK)
         fields = parse_object(asked if isinstance(asked, str) else None)
         if fields:

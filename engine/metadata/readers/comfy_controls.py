@@ -6,7 +6,6 @@ its pictures, which are not in it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -92,12 +91,11 @@ _COMBINATIONS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NodePreprocessor:
+class NodePreprocessor(msgspec.Struct, frozen=True):
     """A node's options here, and the names of its inputs by those of the options."""
 
     options: type[MapOptions]
-    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
+    inputs: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 _SAFE = MappingProxyType({"safe": "safe"})
@@ -127,14 +125,13 @@ NODE_PREPROCESSORS: Mapping[str, NodePreprocessor] = MappingProxyType(
 )
 
 
-@dataclass(slots=True)
-class GraphControls:
+class GraphControls(msgspec.Struct):
     """The control layers and image prompts of a graph, the nodes that state them, and remarks."""
 
     controls: tuple[ControlLayer, ...] = ()
     image_prompts: tuple[ImagePrompt, ...] = ()
     nodes: frozenset[Node] = frozenset()
-    remarks: list[str] = field(default_factory=list[str])
+    remarks: list[str] = msgspec.field(default_factory=list[str])
 
 
 def controls_of(graph: Graph, conditioning: Sequence[Node], model: Iterable[Node]) -> GraphControls:

@@ -8,8 +8,9 @@ and hundreds of thousands of nodes: a walk visits each node once.
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
+
+import msgspec
 
 from engine.metadata.json_text import as_list, as_object
 
@@ -51,8 +52,7 @@ _OTHER_THINGS = frozenset(
 _MAX_HOPS = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Node(msgspec.Struct, frozen=True, eq=False):
     """A node: its name in the graph, its class and its inputs. Equal only to itself."""
 
     name: str
@@ -60,8 +60,7 @@ class Node:
     inputs: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(msgspec.Struct, frozen=True):
     """All nodes by name, in the order of the file.
 
     `passed` are the links that reroutes and switches pass on, by the names of these nodes.

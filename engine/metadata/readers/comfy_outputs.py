@@ -6,7 +6,8 @@ apart.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.metadata.readers.comfy_graph import Graph, Node
 
@@ -40,8 +41,7 @@ _NO_STARTS = frozenset(
 _PLAIN = ("VAEDecode", "SaveImage", "PreviewImage", "Reroute")
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(msgspec.Struct, frozen=True):
     """The first of a chain of samplers that made the picture, and the nodes around it.
 
     `latent` is the node that gave the size; `others` are nodes that a request cannot express.
@@ -98,7 +98,9 @@ def _likeliest(candidates: list[Sampling]) -> Sampling:
     chains = {
         (sampling.sampler.name, *(node.name for node in sampling.later)) for sampling in candidates
     }
-    return replace(max(alike, key=lambda sampling: len(sampling.later)), is_guessed=len(chains) > 1)
+    return msgspec.structs.replace(
+        max(alike, key=lambda sampling: len(sampling.later)), is_guessed=len(chains) > 1
+    )
 
 
 def _size(graph: Graph, sampling: Sampling) -> Size | None:

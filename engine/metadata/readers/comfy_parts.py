@@ -4,7 +4,8 @@ After `KSamplerAdvanced` of `nodes.py` and `KSampler.sample` of `comfy/samplers.
 """
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.request import RefinerChoice
 from engine.metadata.readers.comfy_graph import Graph, Node
@@ -17,8 +18,7 @@ PART_KEYS = ("add_noise", "start_at_step", "end_at_step", "return_with_leftover_
 _METHOD = ("steps", "sampler_name", "scheduler")
 
 
-@dataclass(frozen=True, slots=True)
-class Refining:
+class Refining(msgspec.Struct, frozen=True):
     """The refiner of a run in two parts, None if one network made both; and remarks on it."""
 
     refiner: RefinerChoice | None

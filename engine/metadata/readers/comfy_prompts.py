@@ -1,6 +1,6 @@
 """The prompts of a ComfyUI graph: from a sampler's input back to the encoded text."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
 from engine.metadata.readers.comfy_texts import read_text
@@ -21,8 +21,7 @@ _T5_FIRST, _T5 = "CLIPTextEncodeFlux", "t5xxl"
 OTHER_PARSERS = frozenset({"smZ CLIPTextEncode"})
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedPrompt:
+class EncodedPrompt(msgspec.Struct, frozen=True):
     """A text, the node that encoded it, and nodes in between that a request cannot express.
 
     The text is None if it is not in the graph; `changers` may have changed it.

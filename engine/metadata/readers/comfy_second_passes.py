@@ -6,10 +6,11 @@ and `ImageUpscaleWithModel` of `comfy_extras/nodes_upscale_model.py`.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import PureWindowsPath
 from typing import Any
+
+import msgspec
 
 from engine.api import GenerateRequest
 from engine.api.fields import bounds_of
@@ -46,8 +47,7 @@ _NEEDED = frozenset({"seed", "steps", "cfg", "denoise", "sampler_name", "schedul
 _ADVANCED = frozenset({"noise_seed", *PART_KEYS})
 
 
-@dataclass(frozen=True, slots=True)
-class SecondPasses:
+class SecondPasses(msgspec.Struct, frozen=True):
     """The refiner and the second passes of a graph, sentences on what they need, and what is left.
 
     `told` are inputs of the first sampler that are understood, `others` the nodes that are not.
@@ -60,14 +60,13 @@ class SecondPasses:
     others: tuple[Node, ...] = ()
 
 
-@dataclass(slots=True)
-class _Enlarging:
+class _Enlarging(msgspec.Struct):
     """The enlargement between two samplers, as the nodes between them tell it in their order."""
 
     size: tuple[int, int]
-    fields: dict[str, Any] = field(default_factory=dict[str, Any])
+    fields: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     scale: float = 1.0
-    remarks: list[str] = field(default_factory=list[str])
+    remarks: list[str] = msgspec.field(default_factory=list[str])
 
     def take(self, graph: Graph, node: Node) -> bool:
         """Note a node; return False if a request cannot express it."""
@@ -135,13 +134,17 @@ def read_second_passes(graph: Graph, sampling: Sampling, first: GenerateRequest)
         remarks = (*refined.remarks, *found.remarks)
         if refined.refiner is not None and found.passes:
             remarks += (_REFINED_BEFORE,)
-        found = replace(found, refiner=refined.refiner, told=PART_KEYS, remarks=remarks)
+        found = msgspec.structs.replace(
+            found, refiner=refined.refiner, told=PART_KEYS, remarks=remarks
+        )
     taken = len(found.passes) + 1
     if taken == len(chain):
         return found
     which = "pass is" if taken == 1 else f"{taken} passes are"
     told = f"It was sampled {len(samplers)} times over; only the first {which} taken over."
-    return replace(found, remarks=(*found.remarks, told), others=chain[: taken - 1 : -1])
+    return msgspec.structs.replace(
+        found, remarks=(*found.remarks, told), others=chain[: taken - 1 : -1]
+    )
 
 
 def _passes(

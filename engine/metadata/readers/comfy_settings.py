@@ -1,7 +1,6 @@
 """The settings of a ComfyUI graph's sampler, and its networks."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Self
 
 import msgspec
@@ -217,8 +216,7 @@ def _without_usual(settings: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in settings.items() if (key, value) not in _USUAL}
 
 
-@dataclass(frozen=True, slots=True)
-class Networks:
+class Networks(msgspec.Struct, frozen=True):
     """The files of a sampler's networks, and the changes made to these networks."""
 
     checkpoint: str | None = None
@@ -229,7 +227,7 @@ class Networks:
     rescale: object = None
     zero_terminal_snr: bool = False
     # The settings of nodes that change the denoiser, by the names of the request's fields.
-    changes: Mapping[str, object] = field(default_factory=dict[str, object])
+    changes: Mapping[str, object] = msgspec.field(default_factory=dict[str, object])
     others: tuple[Node, ...] = ()
 
     @property

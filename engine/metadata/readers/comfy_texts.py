@@ -5,7 +5,8 @@ inputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from engine.metadata.readers.comfy_graph import CONTEXTS, HELD, Graph, Node
 
@@ -32,8 +33,7 @@ _HOLDING = tuple(key for key in HELD if "seed" not in key)
 _WRITTEN_OUT = ("populated_text", "processed_text", "result_text", "text_result")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadText:
+class ReadText(msgspec.Struct, frozen=True):
     """A text, or None if it is not in the graph; `changers` may have changed it."""
 
     text: str | None
@@ -47,13 +47,12 @@ def read_text(graph: Graph, node: Node, key: str) -> ReadText:
     return ReadText(text, tuple(dict.fromkeys(reading.changers)))
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(msgspec.Struct):
     graph: Graph
-    changers: list[Node] = field(default_factory=list[Node])
+    changers: list[Node] = msgspec.field(default_factory=list[Node])
     visited: int = 0
     # The nodes being read: a text that leads back to itself has no value.
-    inside: set[str] = field(default_factory=set[str])
+    inside: set[str] = msgspec.field(default_factory=set[str])
 
     def of(self, node: Node, key: str) -> str | None:
         source = self.graph.source(node, key)
@@ -100,8 +99,7 @@ class _Reading:
         return join.join(node.inputs, known) if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(msgspec.Struct, frozen=True):
     """A class of nodes that joins texts: `parts` lists the inputs with texts, `join` joins."""
 
     parts: Callable[[Mapping[str, object]], Iterator[str]]

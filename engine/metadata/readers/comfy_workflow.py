@@ -7,7 +7,8 @@ are in the window alone: reroutes, and KJNodes' that set and get a value by name
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.comfy import import_graph
@@ -37,7 +38,7 @@ def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
                 "It holds a workflow, not the graph that was run: what was set by chance or "
                 "changed since is another."
             )
-            return replace(imported, warnings=(*imported.warnings, remark))
+            return msgspec.structs.replace(imported, warnings=(*imported.warnings, remark))
     return None
 
 
@@ -50,8 +51,7 @@ def workflow_of(chunk: TextChunk) -> Mapping[str, object]:
     return document if "nodes" in document else {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
+class _Link(msgspec.Struct, frozen=True):
     """The node and the output that a link comes from."""
 
     node: str

@@ -5,8 +5,9 @@ and its label; the older names are those of `scripts/global_state.py` of 2023.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+import msgspec
 
 from engine.api.preprocessors import (
     BlurOptions,
@@ -32,8 +33,7 @@ from engine.api.preprocessors import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(msgspec.Struct, frozen=True):
     """A module that exists here: its usual options, and the names of its thresholds here."""
 
     options: MapOptions

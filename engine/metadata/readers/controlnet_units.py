@@ -7,7 +7,6 @@ and a key for each value, "ControlNet-0 Module" or "ControlNet Module". The pict
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 
 import msgspec
@@ -55,13 +54,12 @@ _OLDER = {"preprocessor": "module"}
 _PUTS_BACK = "inpaint_only"
 
 
-@dataclass(slots=True)
-class Units:
+class Units(msgspec.Struct):
     """The control layers and image prompts of a text, and sentences about what was left out."""
 
     controls: tuple[ControlLayer, ...] = ()
     image_prompts: tuple[ImagePrompt, ...] = ()
-    remarks: list[str] = field(default_factory=list[str])
+    remarks: list[str] = msgspec.field(default_factory=list[str])
 
 
 def controlnet_units(parameters: Iterable[Parameter]) -> tuple[Units, tuple[str, ...]]:

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api import GenerateRequest, GenerationRecord
 from engine.metadata.infotext import Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedRequest:
+class ImportedRequest(msgspec.Struct, frozen=True):
     """A request read from a picture; `warnings` are sentences on values it could not take over.
 
     `record` is our own, if the picture has one: its digest tells whether the checkpoint is still

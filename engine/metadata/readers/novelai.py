@@ -6,7 +6,6 @@ the prompt and the settings can be taken over.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -64,8 +63,7 @@ def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     return _import(values, prompt, negative, by_keyword.get("Source", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(msgspec.Struct, frozen=True):
     """A prompt in AUTOMATIC1111's grammar; it ends with prompts of `characters` characters."""
 
     text: str

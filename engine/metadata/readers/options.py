@@ -1,7 +1,5 @@
 """The sampler and schedule options that have an effect; tools also write others."""
 
-from dataclasses import replace
-
 import msgspec
 
 from engine.api.methods import sampler_options_of, schedule_options_of
@@ -26,4 +24,4 @@ def fitting(imported: ImportedRequest) -> ImportedRequest:
         "sampler_options": sampler_options_of(request.sampler, request.sampler_options),
         "schedule_options": schedule_options_of(request.schedule, request.schedule_options),
     }
-    return replace(imported, request=msgspec.structs.replace(request, **changes))
+    return msgspec.structs.replace(imported, request=msgspec.structs.replace(request, **changes))

@@ -5,7 +5,6 @@ After `examples/common/common.cpp:get_image_params`, `rng_type_to_str` and
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
 
@@ -53,7 +52,7 @@ def from_sdcpp(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
             request = msgspec.structs.replace(request, convention=choice_of(habits))
             if info.get("RNG") not in _GENERATORS:
                 warnings += ("Its noise is its C++ library's; the picture will differ.",)
-            return replace(
+            return msgspec.structs.replace(
                 imported, request=request, warnings=warnings, tool="stable-diffusion.cpp"
             )
     return None

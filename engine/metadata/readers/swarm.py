@@ -6,7 +6,6 @@ in the last of all its steps, from `round(steps * (1 - creativity))`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any, Self
 
@@ -73,8 +72,7 @@ def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldFiles:
+class _ToldFiles(msgspec.Struct, frozen=True):
     """The hashes of files: LoRAs' by their names without suffix, others' by their parameters."""
 
     loras: Mapping[str, object]

@@ -1,8 +1,8 @@
 """The canvas of a job: the picture to redraw, its mask, and the kept part laid over the result."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
@@ -32,8 +32,7 @@ _LANCZOS = Image.Resampling.LANCZOS
 _GREY = (128, 128, 128)
 
 
-@dataclass(frozen=True, slots=True)
-class Overlay:
+class Overlay(msgspec.Struct, frozen=True):
     """The kept part of a picture, RGBA, to be laid over the result.
 
     `box` is the part of the picture that was redrawn; None if all of it was.
@@ -58,8 +57,7 @@ class Overlay:
         return np.asarray(result.convert("RGB"))
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """The part of a picture that is redrawn alone: its box, and the size of the whole picture.
 
     `size` is the width and height at which the part is drawn, `whole` that of the picture.
@@ -74,8 +72,7 @@ class Part:
         return fitted(picture.crop(self.box), *self.size)
 
 
-@dataclass(frozen=True, slots=True)
-class Canvas:
+class Canvas(msgspec.Struct, frozen=True):
     """A picture to redraw, float32 [1, 3, height, width] in [-1, 1], and the part to paint.
 
     `mask` is the part to paint in cells of the latent, `painted` in pixels, bool [height, width].

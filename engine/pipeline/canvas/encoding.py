@@ -1,7 +1,6 @@
 """Encodes a canvas with the VAE, once for all pictures of a job."""
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -12,8 +11,7 @@ from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.vae.autoencoding import Autoencoder
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CanvasPictures:
+class CanvasPictures(msgspec.Struct, frozen=True, eq=False):
     """The pictures that are encoded for a canvas, float32 [1, 3, height, width] in [-1, 1].
 
     `init` is the picture to redraw. `hidden` is the same picture with grey in the painted part, for

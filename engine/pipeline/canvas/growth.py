@@ -1,8 +1,8 @@
 """The place of a start picture on a canvas that has grown around it."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from PIL import Image
 
 from engine.api.masks import Box, Margins
@@ -12,8 +12,7 @@ from engine.api.values import InputRole
 Size = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The box of a start picture on the canvas around it, in the pixels of both.
 
     `whole` is the width and height of the canvas.

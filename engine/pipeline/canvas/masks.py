@@ -3,8 +3,7 @@
 Masks are greyscale Pillow images (mode "L"); white is the part to paint.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter, ImageOps
@@ -112,8 +111,7 @@ def without_masked(picture: Image.Image, mask: Image.Image) -> Image.Image:
     return result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CellMask:
+class CellMask(msgspec.Struct, frozen=True, eq=False):
     """A mask in cells of the latent: float32 [1, 1, height, width], 1 in the painted part.
 
     `blended` is for blending the kept part into the latents; `channel` is the mask channel of an

@@ -1,9 +1,9 @@
 """Reference pictures: those that a denoiser sees beside the picture that it makes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
 from PIL import Image
 
 from backends.base import Array
@@ -19,8 +19,7 @@ _LANCZOS = Image.Resampling.LANCZOS
 _CROPPING = (ConventionName.COMFY, ConventionName.A1111)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferencePictures:
+class ReferencePictures(msgspec.Struct, frozen=True, eq=False):
     """The reference pictures of a job, in order, float32 [1, 3, height, width] in [-1, 1].
 
     `downscale` is the side of a latent's cell in pixels.
@@ -45,7 +44,7 @@ class ReferencePictures:
         """
         own = pass_.checkpoint
         takes = own.architecture.reference_size is not None and own.latent == checkpoint.latent
-        return replace(pass_, references=self.sizes) if takes else pass_
+        return msgspec.structs.replace(pass_, references=self.sizes) if takes else pass_
 
 
 def reference_paths(inputs: Sequence[InputImage]) -> list[Path]:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.control_rules import RangeRule
 from engine.api.evaluations import step_places
@@ -12,8 +13,7 @@ from engine.pipeline.denoise.denoising import Denoising
 from engine.sampling.plan import A1111_BY_TIMESTEPS
 
 
-@dataclass(frozen=True, slots=True)
-class StepCount:
+class StepCount(msgspec.Struct, frozen=True):
     """The steps of a run as a tool counts them.
 
     `places` has the step of each evaluation of the denoiser. A step is `reported` to be finished
@@ -35,8 +35,7 @@ class StepCount:
         return max(step - 1 if begins or self.late else step, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ActingSteps:
+class ActingSteps(msgspec.Struct, frozen=True):
     """Tells when a layer acts that is to act within a part of a run, by a tool's rule.
 
     `level_at` returns the noise level at a share of the timesteps.

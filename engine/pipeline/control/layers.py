@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from PIL import Image
 
@@ -41,8 +42,7 @@ from engine.preprocessors.scales import Pixels
 _SEEN, _PAINTED = 4, 128
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadLayer:
+class ReadLayer(msgspec.Struct, frozen=True, eq=False):
     """A control layer whose files are read.
 
     `picture` is the layer's picture, uint8 [height, width, 3]: its map, or what the preprocessor

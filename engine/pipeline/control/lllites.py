@@ -1,7 +1,8 @@
 """ControlNet-LLLites among control layers: they act within the denoiser, whose graph knows them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from backends.base import Array
 from engine.api.values import ConventionName
@@ -12,8 +13,7 @@ from engine.pipeline.control.layers import ReadLayers
 from engine.pipeline.job_checkpoints import JobCheckpoints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PassLllites:
+class PassLllites(msgspec.Struct, frozen=True, eq=False):
     """The ControlNet-LLLites of a pass: their places among its control layers, and their inputs."""
 
     places: tuple[int, ...]
@@ -53,7 +53,7 @@ def with_control_inputs(
 
     def led(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
         return checkpoint.with_changes(
-            replace(checkpoint.changes, lllite=lllite, residuals=residuals)
+            msgspec.structs.replace(checkpoint.changes, lllite=lllite, residuals=residuals)
         )
 
     return checkpoints.with_each(led, refiner=False)

@@ -1,9 +1,9 @@
 """Maps of control layers: the orders for them, and maps at the size of what follows them."""
 
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,8 +12,7 @@ from engine.preprocessors.map_maker import MapOrder, WantedMap
 from engine.preprocessors.scales import Pixels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedMap:
+class FittedMap(msgspec.Struct, frozen=True, eq=False):
     """A map at its final size: levels from 0 to 255 [height, width, 3], and what is painted.
 
     `kept` is what a network for inpainting sees of its mask: float32 [rows, columns] of the

@@ -4,7 +4,9 @@ Flux.1 Canny and Depth are such denoisers: they need no control network.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
 
 from backends.base import Cancellation
 from engine.api.control import ControlLayer, ControlMode, ControlReport
@@ -27,8 +29,7 @@ from engine.preprocessors.map_maker import MakeMaps
 from engine.preprocessors.scales import Pixels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadOwnMap:
+class ReadOwnMap(msgspec.Struct, frozen=True, eq=False):
     """A control layer that the denoiser itself follows, with its picture uint8 [height, width, 3].
 
     `first` is the height and width of the job's first pass in pixels, for which its map is made.
@@ -148,4 +149,4 @@ class OwnMapPass:
     def beside(self, canvas: EncodedCanvas) -> EncodedCanvas:
         """Return a canvas with the encoded map beside it."""
         assert self._encoded is not None, "the map is encoded before the first step"
-        return replace(canvas, map=self._encoded)
+        return msgspec.structs.replace(canvas, map=self._encoded)

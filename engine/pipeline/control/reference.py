@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from backends.base import Array
 from engine.api.control import ControlLayer, ControlMode, ControlReport
 from engine.api.features import OptionalSetting
@@ -22,8 +24,7 @@ from engine.preprocessors.scales import Pixels
 from engine.sampling.types import Latent
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadReference:
+class ReadReference(msgspec.Struct, frozen=True, eq=False):
     """A layer of the preprocessor `reference_only`, with its picture uint8 [height, width, 3]."""
 
     layer: ControlLayer
@@ -93,7 +94,7 @@ def with_reference(checkpoints: JobCheckpoints, read: ReadReference | None) -> J
     def attending(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
         layers = checkpoint.architecture.denoiser.reference_layers(weight)
         form = ReferenceForm(layers) if layers else None
-        return checkpoint.with_changes(replace(checkpoint.changes, reference=form))
+        return checkpoint.with_changes(msgspec.structs.replace(checkpoint.changes, reference=form))
 
     return checkpoints.with_each(attending, refiner=False)
 
@@ -165,7 +166,9 @@ def with_reference_writer(pass_: DenoisingPass) -> DenoisingPass:
     form = checkpoint.changes.reference
     if form is None:
         return pass_
-    changes = replace(checkpoint.changes, reference=replace(form, writes=True))
+    changes = msgspec.structs.replace(
+        checkpoint.changes, reference=msgspec.structs.replace(form, writes=True)
+    )
     prefix = f"{checkpoint.network_prefix}reference "
     twin = replace(checkpoint, changes=changes, network_prefix=prefix)
-    return replace(pass_, writing=twin)
+    return msgspec.structs.replace(pass_, writing=twin)

@@ -1,9 +1,9 @@
 """Residuals of control networks at the evaluations of a denoiser."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Feed, Feeds, Session
@@ -21,8 +21,7 @@ from engine.preprocessors.opencv.resizing import resize_linear
 from engine.weights.side_branches import STRENGTHS, pin_branches
 
 
-@dataclass(frozen=True, slots=True)
-class ControlInputs:
+class ControlInputs(msgspec.Struct, frozen=True):
     """The inputs of a denoiser at an evaluation, without concatenated channels.
 
     `sample` is [batch, channels, height, width]; `texts` are the inputs of the prompts, the first
@@ -42,15 +41,14 @@ class ControlInputs:
     strengths: Array | None
 
 
-@dataclass(slots=True, eq=False)
-class _LoadedLayer:
+class _LoadedLayer(msgspec.Struct, eq=False):
     """A layer's network, loaded, with what is pinned: contexts of texts, and rows.
 
     `kept` are its inputs that are the same at all evaluations.
     """
 
     session: Session
-    kept: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    kept: Mapping[str, Array] = msgspec.field(default_factory=dict[str, Array])
     texts: Mapping[str, Array] | None = None
     computed: int = 0
     rows: tuple[int, ...] = ()

@@ -1,11 +1,12 @@
 """Control networks beside a denoiser: their networks, and their maps, embedded once in a job."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Cancellation, Session
@@ -280,7 +281,9 @@ class ControlPass:
         if place == 0:
             return network
         if id(network) not in self._named:
-            self._named[id(network)] = replace(network, name=f"{network.name} {place + 1}")
+            self._named[id(network)] = msgspec.structs.replace(
+                network, name=f"{network.name} {place + 1}"
+            )
         return self._named[id(network)]
 
 

@@ -7,7 +7,6 @@ add the residuals, which gives other numbers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -17,8 +16,7 @@ from engine.api.values import ConventionName
 from engine.pipeline.control.layers import ReadLayer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ControlUnit:
+class ControlUnit(msgspec.Struct, frozen=True, eq=False):
     """The layers that one evaluation of a network serves, in their order."""
 
     layers: tuple[ReadLayer, ...]
@@ -32,7 +30,9 @@ class ControlUnit:
         first = self.layers[0]
         if len(self.layers) == 1:
             return first
-        return replace(first, layer=msgspec.structs.replace(first.layer, weight=1.0))
+        return msgspec.structs.replace(
+            first, layer=msgspec.structs.replace(first.layer, weight=1.0)
+        )
 
     @property
     def kinds(self) -> list[ControlKind]:

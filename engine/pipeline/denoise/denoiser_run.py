@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
+
+import msgspec
 
 from backends.base import Session
 from engine import result_checks
@@ -32,14 +33,13 @@ _log = logging.getLogger(__name__)
 Probed = dict[FileState, PredictionType | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Attempt:
+class _Attempt(msgspec.Struct, frozen=True, eq=False):
     """A picture's way through a segment; `answers` are those of the stretches that are done."""
 
     segment: RunSegment
     picture: PromptedPicture
     canvas: EncodedCanvas
-    answers: list[Answer] = field(default_factory=list[Answer])
+    answers: list[Answer] = msgspec.field(default_factory=list[Answer])
 
 
 class DenoiserRun:
@@ -141,7 +141,7 @@ class DenoiserRun:
         if self._control is None or not request.convention.samples_encoded:
             return canvas
         drawn = self._control.draw(partial(self._denoising.sampled, request=request))
-        return replace(canvas, drawn=drawn)
+        return msgspec.structs.replace(canvas, drawn=drawn)
 
     def _together(self, stretch: StretchNetwork) -> tuple[Network, ...]:
         """Return the denoiser of a stretch and those beside it, the reference's run the last."""

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.api.conventions import Masking
@@ -38,8 +38,7 @@ from engine.sampling.types import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedCanvas:
+class EncodedCanvas(msgspec.Struct, frozen=True, eq=False):
     """The encoded canvas of a job; each part is None where the job has none.
 
     `init` is the picture to redraw, `hidden` the same picture with grey in the painted part. `map`
@@ -53,8 +52,7 @@ class EncodedCanvas:
     drawn: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Beginning:
+class Beginning(msgspec.Struct, frozen=True, eq=False):
     """The start of a sampler's run: the first latents, [1, C, H, W], the noise, the kept part.
 
     `concatenated` holds the denoiser's input channels that follow those of the latents.
@@ -66,8 +64,7 @@ class Beginning:
     concatenated: Latent | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConditionedNetwork:
+class ConditionedNetwork(msgspec.Struct, frozen=True, eq=False):
     """A denoiser with its prompts bound; `weights` are the weights of the positive prompts.
 
     Guidance by attention asks `attentive`.

@@ -1,7 +1,8 @@
 """The effect of a picture's LoRAs on one pass: weights for stretches of the run, and strengths."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.families.checkpoint import Component
 from engine.families.patches import ComponentPatches
@@ -11,16 +12,14 @@ Patches = Mapping[Component, ComponentPatches]
 Strengths = Callable[[int], tuple[float, ...]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True, eq=False):
     """The patches in effect from the evaluation `start` of a run on."""
 
     start: int
     patches: Patches
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PassLoras:
+class PassLoras(msgspec.Struct, frozen=True, eq=False):
     """The LoRAs of a pass: one stretch, or several where merged weights change within the run.
 
     The text encoders' patches are the same in each stretch. `strengths` are those of side branches.

@@ -1,7 +1,8 @@
 """The progress of a picture over all of its passes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.values import Phase
 from engine.families.latents import LatentFormat
@@ -11,8 +12,7 @@ from engine.pipeline.stages import Reporter
 from engine.sampling.types import Latent
 
 
-@dataclass(frozen=True, slots=True)
-class CountedReporter:
+class CountedReporter(msgspec.Struct, frozen=True):
     """A `Reporter` that counts the steps of a run among those of all runs of a picture."""
 
     inner: Reporter

@@ -1,6 +1,5 @@
 """The passes of a job: each is one denoising of its pictures by one checkpoint."""
 
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 import msgspec
@@ -43,8 +42,7 @@ class PassStart(Enum):
     ENLARGED = auto()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StretchNetwork:
+class StretchNetwork(msgspec.Struct, frozen=True, eq=False):
     """The denoiser for a stretch of a run, up to before the evaluation `end`; None: to the end.
 
     `loras` are the changes that it has; None for none. `writing` runs a reference beside it.
@@ -56,8 +54,7 @@ class StretchNetwork:
     writing: Network | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DenoisingPass:
+class DenoisingPass(msgspec.Struct, frozen=True, eq=False):
     """One denoising of a picture: its checkpoint, size, strength and first latents.
 
     `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
@@ -173,7 +170,7 @@ class DenoisingPass:
         if checkpoint is self.checkpoint and len(loras.stretches) == 1:
             return self
         writing = self.writing and self.writing.with_patches(loras.patches)
-        return replace(self, checkpoint=checkpoint, writing=writing, loras=loras)
+        return msgspec.structs.replace(self, checkpoint=checkpoint, writing=writing, loras=loras)
 
     def network(self, text: TextPlan, texts: Texts) -> Network:
         """Return the denoiser for the pass's size and the shape of these prompts' context.
@@ -283,9 +280,11 @@ def _shared(
     `refining` is the refiner's sampling.
     """
     request = whole.request
-    base = replace(whole, share=share, split=split_run(request, whole.denoising, refining))
+    base = msgspec.structs.replace(
+        whole, share=share, split=split_run(request, whole.denoising, refining)
+    )
     skip = followed_clip_skip(request, whole.checkpoint, refiner)
-    refined = replace(
+    refined = msgspec.structs.replace(
         base,
         checkpoint=refiner,
         request=msgspec.structs.replace(request, clip_skip=skip),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Session
@@ -17,8 +18,7 @@ from engine.sampling.types import Latent
 from engine.weights.side_branches import STRENGTHS, SideBranches, pin_branches
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PromptedPicture:
+class PromptedPicture(msgspec.Struct, frozen=True, eq=False):
     """One picture's request in a pass, its encoded prompts, and the LoRAs that act on it.
 
     `encoded` are the keys and values of the `image_prompts`, `references` the latents of the
@@ -37,8 +37,7 @@ class PromptedPicture:
         return self.conditioning.inputs(evaluation, self.request, guided=guided)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """The places of a conditioning's contexts that are evaluated in turn.
 
     `perturbed` is the number of the last rows, whose self-attention is perturbed; `hidden` the row

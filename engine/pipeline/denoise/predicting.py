@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Feeds, Session
@@ -24,8 +25,7 @@ class StretchEnded(Exception):  # noqa: N818 (part of a run, no fault)
     """Ends a stretch of a run: the next evaluation needs other weights."""
 
 
-@dataclass(slots=True, eq=False)
-class Answer:
+class Answer(msgspec.Struct, eq=False):
     """The results of one evaluation, kept to be replayed.
 
     `outputs` are the predictions, `attention` that of the middle if the network shows it, and

@@ -1,9 +1,9 @@
 """The run of a reference picture beside a denoiser, whose self-attentions attend to it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Feed
@@ -19,8 +19,7 @@ Noised = Callable[[Latent, Latent, float], Latent]
 _SEED_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, eq=False):
     """An evaluation: the inputs of the prompts, the rows, its number, and its noise level.
 
     `timestep` are the inputs that tell the denoiser the timestep.
@@ -33,8 +32,7 @@ class Asked:
     timestep: Mapping[str, Array]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReferenceRun:
+class ReferenceRun(msgspec.Struct, frozen=True, eq=False):
     """The reference of a pass, loaded: what the denoiser's self-attentions keep of it.
 
     `pins` are those of the network that writes; `masks`: the denoiser is shown a mask and a picture

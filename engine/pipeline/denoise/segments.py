@@ -8,10 +8,10 @@ ComfyUI (`KSamplerAdvanced`, start_at_step and end_at_step) and diffusers (`deno
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from engine.api.conventions import RefinerHandover
@@ -33,8 +33,7 @@ _TIMESTEPS = 1000
 Answer = Latent | tuple[Latent, Latent]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Handover:
+class Handover(msgspec.Struct, frozen=True, eq=False):
     """The state that the base's segment leaves to the refiner's.
 
     `x` holds the latents after the base's last whole step, None if it took none. `answers` are the
@@ -49,8 +48,7 @@ class Handover:
     answers: tuple[Answer, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SegmentResult:
+class SegmentResult(msgspec.Struct, frozen=True, eq=False):
     """The latents at the end of a segment, ready to be decoded unless there is a handover."""
 
     latent: Latent
@@ -96,8 +94,7 @@ class RunSegment(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WholeRun:
+class WholeRun(msgspec.Struct, frozen=True, eq=False):
     """The segment that is a picture's whole run, taken by one checkpoint."""
 
     denoising: Denoising
@@ -113,8 +110,7 @@ class WholeRun:
         return self.denoising.progress(step)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WholeAttempt:
+class _WholeAttempt(msgspec.Struct, frozen=True, eq=False):
     denoising: Denoising
     beginning: Beginning
 
@@ -127,8 +123,7 @@ class _WholeAttempt:
         return SegmentResult(self.denoising.finish(x, self.beginning.kept))
 
 
-@dataclass(frozen=True, slots=True)
-class _Switch:
+class _Switch(msgspec.Struct, frozen=True):
     """The rule by which A1111 changes the denoiser; `share` of the run is the base's."""
 
     denoising: Denoising
@@ -144,8 +139,7 @@ class _Switch:
         return (_TIMESTEPS - 1 - timestep) / _TIMESTEPS >= self.share
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RefinerSplit:
+class RefinerSplit(msgspec.Struct, frozen=True, eq=False):
     """The step at which a run changes from the base to the refiner, by the request's convention.
 
     `end` is the refiner's first step; None where `switch` decides during the run. `known_end` is
@@ -166,8 +160,7 @@ class RefinerSplit:
         return self.end == 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BaseSegment:
+class BaseSegment(msgspec.Struct, frozen=True, eq=False):
     """The base checkpoint's part of a run that it shares with a refiner."""
 
     split: RefinerSplit
@@ -178,22 +171,21 @@ class BaseSegment:
         """Start an attempt from seeded noise, added to the canvas if there is one."""
         beginning = self.split.base.start(request, canvas, 0, self.split.known_end)
         noise = _CountedNoise(beginning.noise)
-        return _BaseAttempt(self.split, replace(beginning, noise=noise), noise)
+        return _BaseAttempt(self.split, msgspec.structs.replace(beginning, noise=noise), noise)
 
     def progress(self, step: Step) -> tuple[int, int]:
         """Return the number of steps done and of all steps of the whole run."""
         return self.split.base.progress(step)
 
 
-@dataclass(slots=True, eq=False)
-class _BaseAttempt:
+class _BaseAttempt(msgspec.Struct, eq=False):
     split: RefinerSplit
     beginning: Beginning
     noise: "_CountedNoise"
     taken: int = 0
     x: Latent | None = None
     hands_over: bool = False
-    answers: list[Answer] = field(default_factory=list[Answer])
+    answers: list[Answer] = msgspec.field(default_factory=list[Answer])
 
     def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
         """Yield the base's steps, without the unfinished one in which the refiner takes over."""
@@ -220,8 +212,7 @@ class _BaseAttempt:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RefinerSegment:
+class RefinerSegment(msgspec.Struct, frozen=True, eq=False):
     """The refiner's part of a run, which continues from the base's handover."""
 
     split: RefinerSplit
@@ -242,14 +233,16 @@ class RefinerSegment:
         split, handover = self.split, self.handover
         if split.end is None:
             # A refiner has no input channels beside those of the latents.
-            beginning = replace(split.base.start(request, canvas), concatenated=None)
+            beginning = msgspec.structs.replace(
+                split.base.start(request, canvas), concatenated=None
+            )
             return _ReplayAttempt(split, handover, beginning)
         beginning = split.refiner.start(request, canvas, split.end)
         if request.convention.step_seed is StepSeed.CONTINUED:
             for _ in range(handover.noise_draws):
                 beginning.noise(np.float32(0), np.float32(0))
         if handover.x is not None:
-            beginning = replace(beginning, x=handover.x)
+            beginning = msgspec.structs.replace(beginning, x=handover.x)
         return _ContinuedAttempt(split, split.end, beginning)
 
     def progress(self, step: Step) -> tuple[int, int]:
@@ -258,8 +251,7 @@ class RefinerSegment:
         return begun + step.progress(total - begun), total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ReplayAttempt:
+class _ReplayAttempt(msgspec.Struct, frozen=True, eq=False):
     """The refiner's steps by replay: the sampler's whole run, with the base's answers first."""
 
     split: RefinerSplit
@@ -277,8 +269,7 @@ class _ReplayAttempt:
         return SegmentResult(self.split.base.finish(x, self.beginning.kept))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ContinuedAttempt:
+class _ContinuedAttempt(msgspec.Struct, frozen=True, eq=False):
     """The refiner's steps by a new run of the sampler, from the step where the base's run ended."""
 
     split: RefinerSplit
@@ -293,8 +284,7 @@ class _ContinuedAttempt:
         return SegmentResult(self.split.refiner.finish(x, self.beginning.kept))
 
 
-@dataclass(slots=True, eq=False)
-class _CountedNoise:
+class _CountedNoise(msgspec.Struct, eq=False):
     """A noise source that counts its draws."""
 
     inner: NoiseSource
@@ -309,8 +299,7 @@ class _HandedOver(Exception):  # noqa: N818
     """Ends the base's run when the sampler asks for the refiner's first prediction."""
 
 
-@dataclass(slots=True, eq=False)
-class ReplayDenoiser:
+class ReplayDenoiser(msgspec.Struct, eq=False):
     """A `GuidedDenoise` that replays known answers first, then calls `inner`.
 
     With a `switch` it appends each new answer to `answers`, and raises `_HandedOver` once the

@@ -7,9 +7,9 @@ that of the whole latent.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +17,7 @@ from backends.base import Array
 from engine.api.tile_starts import tile_starts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tile:
+class Tile(msgspec.Struct, frozen=True, eq=False):
     """A tile of a latent: its cells, and the weight of each cell, float32 [height, width].
 
     The weights of all tiles add up to 1 at each cell.

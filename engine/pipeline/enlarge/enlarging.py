@@ -1,8 +1,8 @@
 """Enlarging a picture between two passes, and the canvas that the second one redraws."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -38,8 +38,7 @@ _MODES: Mapping[str, Interpolation] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Enlargement:
+class Enlargement(msgspec.Struct, frozen=True, eq=False):
     """The files and networks that a second pass needs before it begins.
 
     `upscaler` is None where the latent is enlarged, or the picture without a file. `encoding` has

@@ -1,7 +1,6 @@
 """The second passes of a request: the settings of each, without gaps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,8 +20,7 @@ from engine.pipeline.job_checkpoints import JobCheckpoints
 from engine.pipeline.ranges import check_range, invalid
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SecondRun:
+class SecondRun(msgspec.Struct, frozen=True, eq=False):
     """A second pass: what was asked for, its checkpoint, its own request and its size.
 
     `number` counts the second passes from 0. `drawn_before` is the number of evaluations that all

@@ -1,6 +1,6 @@
 """The VAE's networks for the pictures of a job, whole or in tiles."""
 
-from dataclasses import dataclass, replace
+import msgspec
 
 from engine.api.values import Phase
 from engine.compile.network import Network
@@ -10,8 +10,7 @@ from engine.families.latents import LatentFormat
 from engine.pipeline.forecast import Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VaeNetworks:
+class VaeNetworks(msgspec.Struct, frozen=True, eq=False):
     """The networks that encode and decode pictures of one size.
 
     `form` is the format of the latents, and `cells` the height and width of one; without `tiled`
@@ -63,4 +62,4 @@ def vae_networks(
     cells = size[0] // form.downscale, size[1] // form.downscale
     # One object for each network in the whole job, so that a loaded network is found again.
     whole = VaeNetworks(model, form, cells, model.encoder(*size), model.decoder(*size), None)
-    return replace(whole, tiled=whole.in_tiles((tile or 0) // form.downscale))
+    return msgspec.structs.replace(whole, tiled=whole.in_tiles((tile or 0) // form.downscale))

@@ -5,9 +5,9 @@ rounds once (Intel's IPP), but for one level where a number is within float32's 
 OpenCV elsewhere rounds weights to 1/2048 and differs from itself by one level in a pixel of 20.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
@@ -19,8 +19,7 @@ _ONE = 1 << 11
 _A = -0.75
 
 
-@dataclass(frozen=True, slots=True)
-class _Taps:
+class _Taps(msgspec.Struct, frozen=True):
     """The pixels that each pixel of the result reads along an axis, and their weights.
 
     Both are [result, taps]; places are within the picture.

@@ -3,8 +3,7 @@
 The arithmetic is that of sd-webui-controlnet (`annotator/openpose/cv_ox_pose.py`, `wholebody.py`).
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,8 +26,7 @@ _FROM = (17, 6, 8, 10, 7, 9, 12, 14, 16, 13, 15, 2, 1, 4, 3)
 _TO = (1, 2, 3, 4, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17)
 
 
-@dataclass(frozen=True, slots=True)
-class Crop:
+class Crop(msgspec.Struct, frozen=True):
     """The part of a picture that the network sees: its centre and size in pixels, as (x, y)."""
 
     centre: NDArray[np.floating]

@@ -10,9 +10,9 @@ tol=1e-6), as k-diffusion's `BatchedBrownianTree` and `BrownianTreeNoiseSampler`
 import math
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self
 
+import msgspec
 import numpy as np
 
 from engine.sampling.types import Latent
@@ -26,8 +26,7 @@ _POOL = 24
 _MOST_KEPT, _MOST_BYTES = 64, 1 << 27
 
 
-@dataclass(frozen=True, slots=True)
-class _Interval:
+class _Interval(msgspec.Struct, frozen=True):
     """An interval of the tree: the `place`-th of 2^depth, counted from the left."""
 
     start: float

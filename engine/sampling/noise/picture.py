@@ -1,9 +1,9 @@
 """All the noise of one picture, as the convention's tool draws it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,8 +42,7 @@ def torch_generator(source: RandomSource, seed: int) -> TorchGenerator:
             return TorchCudaGenerator(seed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(msgspec.Struct, frozen=True):
     """A picture's place in a batch whose noise is drawn at once."""
 
     index: int
@@ -54,8 +53,7 @@ class _Place:
         return generator.randn_of_batch(shape, self.index, self.size)
 
 
-@dataclass(frozen=True, slots=True)
-class PictureNoise:
+class PictureNoise(msgspec.Struct, frozen=True):
     """The noise of one picture: `first`, float32 [1, C, H, W], and that of its later steps."""
 
     first: Latent

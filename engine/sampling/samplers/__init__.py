@@ -1,7 +1,6 @@
 """The samplers by name; CONTRIBUTING.md tells how to add one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
@@ -41,8 +40,7 @@ from engine.sampling.schedules import FlowSchedule, NoiseSchedule
 from engine.sampling.types import GuidedSampler, Sampler
 
 
-@dataclass(frozen=True, slots=True)
-class SamplerDefaults:
+class SamplerDefaults(msgspec.Struct, frozen=True):
     """A sampler's defaults for requests without schedule, steps or guidance."""
 
     schedule: ScheduleName
@@ -50,8 +48,7 @@ class SamplerDefaults:
     guidance: float = 7.0
 
 
-@dataclass(frozen=True, slots=True)
-class SamplerInfo:
+class SamplerInfo(msgspec.Struct, frozen=True):
     """A sampler's function and what running it needs; `engine.api.methods` has its other facts.
 
     A `brownian` sampler takes its noise from a Brownian path in tools that have one, and runs on
@@ -65,7 +62,7 @@ class SamplerInfo:
     defaults: SamplerDefaults
     brownian: bool = False
     ends_only: bool = False
-    variants: Mapping[ConventionName, Sampler | GuidedSampler] = field(
+    variants: Mapping[ConventionName, Sampler | GuidedSampler] = msgspec.field(
         default_factory=dict[ConventionName, "Sampler | GuidedSampler"]
     )
     flow: Sampler | None = None

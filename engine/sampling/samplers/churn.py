@@ -1,7 +1,6 @@
 """Churn: noise added before a step, which lets the sampler correct earlier errors."""
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from engine.sampling.types import Latent, NoiseSource
@@ -10,8 +9,7 @@ from engine.sampling.types import Latent, NoiseSource
 _MOST = 2**0.5 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Churn:
+class Churn(msgspec.Struct, frozen=True):
     """Churn: the amount of noise, the range of levels it applies to, and a factor on the noise.
 
     Karras et al. (2022), algorithm 2; k-diffusion's `s_churn`, `s_tmin`, `s_tmax` and `s_noise`.

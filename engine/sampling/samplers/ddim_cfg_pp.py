@@ -1,8 +1,8 @@
 """DDIM under CFG++, as in A1111."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.sampling.samplers.euler_cfg_pp import euler_ancestral_cfg_pp
@@ -30,8 +30,7 @@ def ddim_cfg_pp(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Weakened:
+class _Weakened(msgspec.Struct, frozen=True):
     """A `GuidedDenoise` whose guidance is divided by 12.5; the guided picture is linear in it."""
 
     denoise: GuidedDenoise

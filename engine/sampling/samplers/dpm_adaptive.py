@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.sampling.samplers.dpm_solver import Span, renewal, time_range, to_picture
@@ -14,8 +14,7 @@ from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, de
 _SHORTEST = 1e-5
 
 
-@dataclass(frozen=True, slots=True)
-class StepControl:
+class StepControl(msgspec.Struct, frozen=True):
     """Settings of the step length; the defaults are k-diffusion's.
 
     `order`, 2 or 3, is that of the solver, which is compared with a solver of one order less. An

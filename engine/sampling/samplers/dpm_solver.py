@@ -5,8 +5,8 @@ extrapolates the picture instead.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.sampling.samplers.euler_ancestral import ancestral_step
@@ -51,8 +51,7 @@ def renewal(
     return target, np.sqrt(variance)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A step from x at one time to another, for solvers of several orders.
 
     `slope` is the noise predicted at its beginning. Lu et al. (2022), DPM-Solver, equation 4.1 and

@@ -1,15 +1,14 @@
 """DPM-Solver++(3M) on the stochastic equation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, intervals
 
 
-@dataclass(frozen=True, slots=True)
-class _Past:
+class _Past(msgspec.Struct, frozen=True):
     """A finished step: its denoised picture, and its length in log sigma."""
 
     denoised: Latent

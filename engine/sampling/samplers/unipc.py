@@ -3,9 +3,9 @@
 import math
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+import msgspec
 import numpy as np
 
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, intervals
@@ -59,8 +59,7 @@ def unipc(
         yield Step(index, sigma, x, denoised)
 
 
-@dataclass(frozen=True, slots=True)
-class _Past:
+class _Past(msgspec.Struct, frozen=True):
     """A denoised picture and its level."""
 
     sigma: float

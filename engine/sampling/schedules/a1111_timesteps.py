@@ -9,8 +9,7 @@ all three.
 A1111 modules/sd_samplers_timesteps.py and sd_samplers_timesteps_impl.py.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +25,7 @@ from engine.sampling.types import Latent, Sigmas
 _TIMESTEPS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class TimestepLevels:
+class TimestepLevels(msgspec.Struct, frozen=True):
     """The visited levels, float32, falling; a single level means that no step is taken.
 
     A picture to be redrawn is noised to the level `noised_to`.

@@ -1,7 +1,6 @@
 """The registry of schedules, and the choice of one with its options and training levels."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
@@ -26,12 +25,11 @@ class Schedule(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleInfo:
+class ScheduleInfo(msgspec.Struct, frozen=True):
     """A schedule; `variants` hold the functions of tools whose schedule of this name differs."""
 
     function: Schedule
-    variants: Mapping[ConventionName, Schedule] = field(
+    variants: Mapping[ConventionName, Schedule] = msgspec.field(
         default_factory=dict[ConventionName, Schedule]
     )
 
@@ -79,8 +77,7 @@ _NO_OPTIONS = ScheduleOptions()
 _RANGES = {"sigma_min": (1e-4, 1e4), "sigma_max": (1e-4, 1e4), "rho": (0.1, 100.0)}
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleChoice:
+class ScheduleChoice(msgspec.Struct, frozen=True):
     """Everything that determines the levels except the number of steps.
 
     `discards_next_to_last` is for samplers to which a tool gives a schedule of one step more

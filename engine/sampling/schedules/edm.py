@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +16,7 @@ from engine.sampling.types import Sigmas
 _COUNT = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class EdmLevels:
+class EdmLevels(msgspec.Struct, frozen=True):
     """The levels that a denoiser was trained for, and the deviation of its latents."""
 
     sigma_min: float

@@ -1,6 +1,6 @@
 """The part of a schedule that redraws a picture by a strength, by the rule of each tool."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.api.conventions import RedrawSteps
 from engine.api.sentences import sentence
@@ -14,8 +14,7 @@ from engine.sampling.types import Sigmas
 _MOST_STEPS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class RedrawnLevels:
+class RedrawnLevels(msgspec.Struct, frozen=True):
     """The levels visited in a redraw, `taken`, which are the end of the schedule `whole`.
 
     A single visited level means that no step is taken.
@@ -26,8 +25,7 @@ class RedrawnLevels:
     whole: Sigmas
 
 
-@dataclass(frozen=True, slots=True)
-class A1111Steps:
+class A1111Steps(msgspec.Struct, frozen=True):
     """The steps of a redraw as A1111 counts them (`setup_img2img_steps`).
 
     `scheduled` is the length of the schedule, `taken` the number of steps by which a picture is

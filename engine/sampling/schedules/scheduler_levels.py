@@ -12,9 +12,10 @@ diffusers/schedulers/scheduling_*.py, `set_timesteps`, with Stable Diffusion's s
 `EDMDPMSolverMultistepScheduler`, visit the schedule's levels.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,8 +64,7 @@ class VisitedTimesteps(NoiseSchedule):
         return NoiseSchedule.sigma_to_timestep(self, sigma)
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerLevels:
+class SchedulerLevels(msgspec.Struct, frozen=True):
     """The visited levels, float32; a single one means that no step is taken.
 
     They fall, except that the last may equal the one before. `training` maps levels to the
@@ -104,7 +104,7 @@ def scheduler_levels(
 
 def _edm_levels(choice: ScheduleChoice, steps: int, strength: float | None) -> SchedulerLevels:
     # diffusers has only Karras' and the exponential schedule for EDM; the others are ComfyUI's.
-    whole = replace(choice, convention=ConventionName.COMFY).sigmas(steps)
+    whole = msgspec.structs.replace(choice, convention=ConventionName.COMFY).sigmas(steps)
     skipped = _skipped(ConventionName.DIFFUSERS, choice.training, whole, strength)
     taken = whole[skipped:]
     return SchedulerLevels(taken, choice.training, np.sqrt(taken[0] ** 2 + 1))

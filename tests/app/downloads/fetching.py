@@ -3,8 +3,9 @@
 import hashlib
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from app.downloads.errors import DownloadError, DownloadProblem
 from app.downloads.fetch import fetch
@@ -13,7 +14,7 @@ from app.downloads.terms import Terms
 
 QUICK = Terms(tries=3, first_wait_s=0.01, longest_wait_s=0.02, loopback_http=True)
 # For servers that stall. A busy machine may take an honest answer for a stall, but not so often.
-IMPATIENT = replace(QUICK, stall_s=0.3, tries=50)
+IMPATIENT = msgspec.structs.replace(QUICK, stall_s=0.3, tries=50)
 CONTENT = random.Random(7).randbytes(300_000)
 
 

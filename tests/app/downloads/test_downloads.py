@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -29,7 +28,7 @@ from tests.app.downloads.fetching import CONTENT, QUICK, source_of
 from tests.app.downloads.listed import Listed, started
 
 State = DownloadState
-PATIENT = replace(QUICK, stall_s=600.0)
+PATIENT = msgspec.structs.replace(QUICK, stall_s=600.0)
 
 
 def named(name: str, server: FaultyServer) -> Source:

@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.downloads.errors import DownloadCode
@@ -138,7 +138,9 @@ def test_a_server_that_stalls_is_asked_again(
 
 def test_a_server_that_always_stalls_is_given_up(server: FaultyServer, tmp_path: Path) -> None:
     server.otherwise = silent
-    problem = problem_of(source_of(server.url), tmp_path, replace(IMPATIENT, tries=1))
+    problem = problem_of(
+        source_of(server.url), tmp_path, msgspec.structs.replace(IMPATIENT, tries=1)
+    )
     assert problem.code is DownloadCode.STALLED
 
 
@@ -184,7 +186,7 @@ def test_a_server_whose_first_half_is_always_wrong_is_given_up(
         exchange.send(bytes(SIZE // 2))
 
     server.otherwise = wrong_half
-    problem = problem_of(source_of(server.url), tmp_path, replace(QUICK, tries=50))
+    problem = problem_of(source_of(server.url), tmp_path, msgspec.structs.replace(QUICK, tries=50))
     assert problem.code is DownloadCode.WRONG_HASH
     assert len(server.asked) <= 10
 
@@ -433,7 +435,7 @@ def test_a_stalled_download_is_left_at_once(
     """The server would hold the connection for a minute, which is the test's limit, too."""
     server.otherwise = stall
     wanted = threading.Event()
-    source, terms = source_of(server.url), replace(QUICK, stall_s=600.0)
+    source, terms = source_of(server.url), msgspec.structs.replace(QUICK, stall_s=600.0)
     found: list[DownloadCode] = []
 
     def download() -> None:
@@ -484,7 +486,7 @@ def test_a_damaged_part_never_becomes_the_file(
 def test_plain_http_is_refused_before_anything_is_asked(
     server: FaultyServer, tmp_path: Path
 ) -> None:
-    terms = replace(QUICK, loopback_http=False)
+    terms = msgspec.structs.replace(QUICK, loopback_http=False)
     assert problem_of(source_of(server.url), tmp_path, terms).code is DownloadCode.ADDRESS_REFUSED
     for url in (server.url.replace("127.0.0.1", "localhost"), "http://example.com/file.bin"):
         source = source_of(server.url, CONTENT, url)

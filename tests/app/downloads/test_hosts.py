@@ -3,9 +3,9 @@
 import socket
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 import trustme
 
@@ -152,7 +152,7 @@ def test_a_part_is_continued_through_a_redirect(sites: Sites, tmp_path: Path) ->
 )
 def test_a_redirect_elsewhere_is_refused(sites: Sites, tmp_path: Path, place: str) -> None:
     sites.server.otherwise = redirect(place)
-    terms = replace(QUICK, loopback_http=False)
+    terms = msgspec.structs.replace(QUICK, loopback_http=False)
     problem = problem_of(source_of(URL, hosts=("cdn.test",)), tmp_path, terms)
     assert problem.code is DownloadCode.REDIRECT_REFUSED
     assert "password" not in problem.message
@@ -260,7 +260,9 @@ def test_a_name_server_that_is_silent_is_a_stall(
     lost_names: threading.Event, tmp_path: Path
 ) -> None:
     """The system's look-up knows no time limit."""
-    problem = problem_of(source_of(URL), tmp_path, replace(QUICK, stall_s=0.3, tries=1))
+    problem = problem_of(
+        source_of(URL), tmp_path, msgspec.structs.replace(QUICK, stall_s=0.3, tries=1)
+    )
     assert problem.code is DownloadCode.STALLED
     # A busy machine may come to the look-up only now.
     assert lost_names.wait(60)

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 import trustme
 
@@ -339,7 +339,7 @@ def test_a_key_goes_to_its_own_host_and_no_further(sites: Sites, tmp_path: Path)
     def key_of(host: str) -> str:
         return "secret" if host == "civitai.com" else ""
 
-    terms = replace(QUICK, key_of=key_of)
+    terms = msgspec.structs.replace(QUICK, key_of=key_of)
     sites.server.script = [
         json_page(civitai_model(CONTENT)),
         redirect("https://cdn.test/x"),

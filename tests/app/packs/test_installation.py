@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -327,7 +326,9 @@ def test_repair_without_network_says_so_and_keeps_what_is_here(
     server.otherwise = refuse(503)
     (store.folder / "tiny-1.0" / "site" / "tiny_runtime" / "libtiny.so").unlink()
     with pytest.raises(EngineError, match="too busy"):
-        Installation(store, trial=works, terms=replace(QUICK, tries=1)).repair(pack, no_wishes())
+        Installation(store, trial=works, terms=msgspec.structs.replace(QUICK, tries=1)).repair(
+            pack, no_wishes()
+        )
     assert store.active() == {"tiny": "tiny-1.0"}
 
 

@@ -1,10 +1,10 @@
 """Each log of a user's machine, and exactly the adapters that are to be found in it."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from backends.base import MemoryInfo
@@ -28,7 +28,7 @@ def adapter(vendor: str, name: str, pci: str = "", **facts: Any) -> Adapter:
     if "driver" in facts and "driver_version" not in facts:
         facts["driver_version"] = KERNEL
     number = PciId(*(int(part, 16) for part in pci.split(":"))) if pci else None
-    assert facts.keys() <= {field.name for field in fields(Adapter)}
+    assert facts.keys() <= set(Adapter.__struct_fields__)
     return Adapter(vendor=vendor, name=name, pci=number, **facts)
 
 
@@ -276,7 +276,7 @@ def no_card_memory(_node: Path, _driver: str) -> None:
 
 def linux_adapters(root: Path, nvml: Nvml) -> tuple[Adapter, ...]:
     files = linux.read(root, no_card_memory)
-    files = replace(files, kernel=KERNEL.removeprefix("Linux "))
+    files = msgspec.structs.replace(files, kernel=KERNEL.removeprefix("Linux "))
     ids = {function.pci for function in files.adapters if function.pci}
     names = look_up_names(ids, torchruntime_entries(ids), root)
     return linux.describe(files, nvml, names, HOST)
@@ -400,7 +400,7 @@ def test_a_mac_log_has_exactly_these_adapters(name: str) -> None:
         text
     )
     found = macos.describe(text, HOST, system="15.1")
-    assert list(found) == [replace(MACS[name], driver_version="macOS 15.1")]
+    assert list(found) == [msgspec.structs.replace(MACS[name], driver_version="macOS 15.1")]
 
 
 def test_the_architecture_of_a_card_beside_an_apu(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The combined reports of DXCore, the registry and NVIDIA's library."""
 
-from dataclasses import replace
-
+import msgspec
 import pytest
 
 from backends.base import MemoryInfo
@@ -93,7 +92,7 @@ def test_two_equal_cards_each_have_their_own_memory() -> None:
         NvmlDevice("NVIDIA GeForce RTX 4060", address, 0x28E010DE, 8 << 30, free, (8, 9))
         for address, free in (("0000:01:00.0", 7 << 30), ("0000:41:00.0", 5 << 30))
     )
-    found = describe((CARD, replace(CARD, luid=b"9")), (), Nvml("560.94", devices))
+    found = describe((CARD, msgspec.structs.replace(CARD, luid=b"9")), (), Nvml("560.94", devices))
     assert [(adapter.address, adapter.memory_free) for adapter in found] == [
         ("0000:01:00.0", 7 << 30),
         ("0000:41:00.0", 5 << 30),

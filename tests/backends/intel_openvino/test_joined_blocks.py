@@ -1,10 +1,10 @@
 """Networks of Q4_K and Q6_K, as files called Q4_K_M and Q5_K_M are, in products with 8 bits."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -115,7 +115,7 @@ def test_float32_is_exact_and_has_a_working_copy_of_its_own(tmp_path: Path) -> N
 def test_a_network_without_blocks_to_join_has_one_copy_for_both_precisions(tmp_path: Path) -> None:
     network = mixed(tmp_path)
     four = {f"{name}.weight": network.weights["q.weight"] for name in TYPES}
-    network = replace(network, weights=WeightSet("content", four))
+    network = msgspec.structs.replace(network, weights=WeightSet("content", four))
     compiler = Compiler(BACKEND, ROUNDING, WorkingCopies(tmp_path / "copies"))
     loaded(compiler, network, Precision.F32).close()
     assert compiler.prepared(network, Precision.INT8).preparation() is Preparation.LOAD

@@ -4,10 +4,10 @@
 # (the runtime ships no complete types)
 
 from collections import Counter
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -134,5 +134,5 @@ def test_offsets_are_apart_in_the_precisions_that_round() -> None:
         return BACKEND.operators(device)
 
     assert told(ROUNDING).offsets_apart == {Precision.BF16, Precision.INT8}
-    exact = replace(ROUNDING, precisions=(Precision.BF16, Precision.F32))
+    exact = msgspec.structs.replace(ROUNDING, precisions=(Precision.BF16, Precision.F32))
     assert not told(exact).offsets_apart

@@ -5,9 +5,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -41,7 +41,7 @@ class StoppedAtOnce(NeverCancelled):
 
 
 def packing(target: Target, folder: Path) -> Graph:
-    return replace(layers_in_blocks(target, folder, SIDE), least_sizes=LEAST)
+    return msgspec.structs.replace(layers_in_blocks(target, folder, SIDE), least_sizes=LEAST)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no way to tell private memory")
@@ -59,7 +59,9 @@ def test_results_are_those_of_a_network_that_packs_in_its_first_run(
 ) -> None:
     graph = packing(target, tmp_path)
     x = np.random.default_rng(0).standard_normal((40, SIDE), np.float32)
-    ahead, later = (target.load(variant) for variant in (graph, replace(graph, least_sizes={})))
+    ahead, later = (
+        target.load(variant) for variant in (graph, msgspec.structs.replace(graph, least_sizes={}))
+    )
     assert np.array_equal(ahead.run({"x": x})["y"], later.run({"x": x})["y"])
 
 
@@ -67,4 +69,4 @@ def test_packing_ends_where_the_load_is_cancelled(target: Target, tmp_path: Path
     graph = packing(target, tmp_path)
     with pytest.raises(RunCancelled):
         target.load(graph, StoppedAtOnce())
-    target.load(replace(graph, least_sizes={}), StoppedAtOnce()).close()
+    target.load(msgspec.structs.replace(graph, least_sizes={}), StoppedAtOnce()).close()

@@ -8,11 +8,11 @@ All of it is the GPU's own but what `on_the_processor` replaces: the device's na
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -105,12 +105,12 @@ def right(feeds: dict[str, Array], result: Array, element: DType = DType.F32) ->
 
 def test_gpus_and_npus_keep_a_blob_for_one_size_and_the_processor_keeps_nothing() -> None:
     for id_ in ("gpu.0", "gpu.1", "npu"):
-        compilation = BACKEND.compilation(replace(GPU, id=id_))
+        compilation = BACKEND.compilation(msgspec.structs.replace(GPU, id=id_))
         assert compilation
         assert compilation.shapes is ShapeSupport.STATIC
         assert compilation.carries_weights
         assert not compilation.interruptible
-    assert BACKEND.compilation(replace(GPU, id="cpu")) is None
+    assert BACKEND.compilation(msgspec.structs.replace(GPU, id="cpu")) is None
 
 
 @pytest.mark.parametrize("element", [DType.F32, DType.F16])
@@ -122,7 +122,9 @@ def test_a_network_compiled_for_a_size_runs_from_its_blob(
     assert [path.name for path in artifact.folder.iterdir()] == [BLOB]
     on_the_processor.clear()
     # Its weights are in the blob: binding them again might convert gigabytes.
-    session = BACKEND.load(replace(graph, weights=Unbound()), artifact, GPU, ignore, NEVER)
+    session = BACKEND.load(
+        msgspec.structs.replace(graph, weights=Unbound()), artifact, GPU, ignore, NEVER
+    )
     feeds = sample_feeds(2, 7, 5)
     assert right(feeds, session.run(feeds)["doubled"], element)
     # Imported once, compiled never; and told what a GPU would be told.

@@ -14,6 +14,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import distributions
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.amd_migraphx import MiGraphXBackend
@@ -237,23 +238,21 @@ def test_coreml_needs_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_fingerprints_change_with_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     seen: set[str] = set()
     for version in ("6.12.12", "6.14.1"):
-        machine(monkeypatch, "linux", replace(RADEON, driver_version=version))
+        machine(monkeypatch, "linux", msgspec.structs.replace(RADEON, driver_version=version))
         backend = MiGraphXBackend()
         seen.add(backend.fingerprint(backend.probe()[0]))
     assert len(seen) == 2
 
 
 def test_the_memory_of_a_card_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
-    own = replace(RADEON, memory_total=24 << 30, memory_free=20 << 30, integrated=False)
+    own = msgspec.structs.replace(
+        RADEON, memory_total=24 << 30, memory_free=20 << 30, integrated=False
+    )
     machine(monkeypatch, "linux", own)
     backend = MiGraphXBackend()
     memory = backend.memory(backend.probe()[0])
     assert (memory.total, memory.free, memory.integrated) == (24 << 30, 20 << 30, False)
-    machine(monkeypatch, "linux", replace(own, integrated=True))
+    machine(monkeypatch, "linux", msgspec.structs.replace(own, integrated=True))
     assert backend.memory(backend.probe()[0]).integrated

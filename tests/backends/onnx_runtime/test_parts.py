@@ -6,7 +6,6 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -233,10 +232,10 @@ def test_parts_pack_alike_and_no_more_than_are_worth_it(target: Target, tmp_path
 def test_weights_read_in_place_count_for_nothing(target: Target, tmp_path: Path) -> None:
     graph = layers(target, tmp_path)
     mapped = frozenset(f"{n}.weight:integers" for n in range(4))
-    first, second = cut(replace(graph, in_place=mapped), 2)
+    first, second = cut(msgspec.structs.replace(graph, in_place=mapped), 2)
     assert (len(first.weights), len(second.weights)) == (2 * 6, 2 * 2)
     assert (first.in_place, second.in_place) == (mapped, frozenset[str]())
-    everything = replace(graph, in_place=frozenset(graph.weights))
+    everything = msgspec.structs.replace(graph, in_place=frozenset(graph.weights))
     assert cut(everything, 2) == (everything,)
 
 
@@ -245,7 +244,7 @@ def test_graphs_without_a_good_place_stay_whole(target: Target, tmp_path: Path) 
     for graph in (
         layers(target, tmp_path, convolved_at=LAYERS - 1),
         layers(target, tmp_path, odd=True),
-        replace(layers(target, tmp_path), is_foreign=True),
+        msgspec.structs.replace(layers(target, tmp_path), is_foreign=True),
     ):
         assert cut(graph, 2) == (graph,)
 
@@ -377,7 +376,7 @@ def test_a_part_that_fails_closes_the_others(target: Target, tmp_path: Path) -> 
     }
     made = _Loads()
     with pytest.raises(BackendError, match="gone"):
-        SessionInParts(graph, (first, replace(second, weights=gone)), made.load)
+        SessionInParts(graph, (first, msgspec.structs.replace(second, weights=gone)), made.load)
     (session,) = made.sessions
     assert is_closed(session)
 

@@ -6,10 +6,11 @@ Each backend of the registry has a table or is known to run here.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, defs
 
@@ -132,11 +133,11 @@ WRONG = [
 def test_a_wrong_operator_set_is_noticed(
     name: str, change: dict[str, object], missed: set[str]
 ) -> None:
-    operators = replace(OperatorSet(opset=19), **change)  # pyright: ignore[reportArgumentType]
+    operators = msgspec.structs.replace(OperatorSet(opset=19), **change)  # pyright: ignore[reportArgumentType]
     if operators.attention is AttentionForm.STANDARD:
-        operators = replace(operators, opset=23)
+        operators = msgspec.structs.replace(operators, opset=23)
     elif {GeluForm.STANDARD, GroupNormForm.STANDARD} & {operators.gelu, operators.group_norm}:
-        operators = replace(operators, opset=21)
+        operators = msgspec.structs.replace(operators, opset=21)
     seen = {
         reason for part in NETWORKS for reason in lacking(table_of(name), network(part, operators))
     }

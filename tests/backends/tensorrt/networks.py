@@ -1,8 +1,9 @@
 """SD 1's networks, tiny, with heads that are no narrower than TensorRT's attention; and sizes."""
 
-from dataclasses import replace
 from functools import partial
 from typing import NoReturn
+
+import msgspec
 
 from backends.base import DimensionRange, ShapeProfile
 from engine.compile.compiled import BoundLater
@@ -30,9 +31,11 @@ NETWORKS: dict[str, Emit] = {
     "encoder": partial(vae_encoder, config=SMALL_VAE),
 }
 VARIANTS: dict[str, Emit] = {
-    "clip_gelu": partial(clip_text, config=replace(CLIP, activation=Activation.GELU)),
+    "clip_gelu": partial(
+        clip_text, config=msgspec.structs.replace(CLIP, activation=Activation.GELU)
+    ),
     "unet_halving": partial(unet, config=UNET, halves_evenly=True),
-    "unet_linear": partial(unet, config=replace(UNET, linear_projection=True)),
+    "unet_linear": partial(unet, config=msgspec.structs.replace(UNET, linear_projection=True)),
 }
 # Whose attention is written out: it is masked, or its heads are too narrow or too wide.
 WITHOUT_KERNELS: dict[str, Emit] = {

@@ -4,10 +4,10 @@ Through the operator set that the backends declare, with sizes that vary, weight
 """
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto
@@ -46,7 +46,7 @@ def declared() -> OperatorSet:
     return backend.operators(backend.judged(())[0])
 
 
-UNLIMITED = replace(declared(), attention_kernels=None)
+UNLIMITED = msgspec.structs.replace(declared(), attention_kernels=None)
 
 
 def graph_of(

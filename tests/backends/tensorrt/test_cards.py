@@ -3,10 +3,10 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backends.base import BackendError, Device
@@ -51,8 +51,8 @@ def two_l40s(root: Path) -> tuple[Adapter, ...]:
     text = logs.load("two_nvidia_server_lspci").text
     logs.lspci_tree(text, root)
     told = logs.nvidia_smi(text)
-    capable = tuple(replace(device, capability=(8, 9)) for device in told.devices)
-    return linux_adapters(root, replace(told, devices=capable))
+    capable = tuple(msgspec.structs.replace(device, capability=(8, 9)) for device in told.devices)
+    return linux_adapters(root, msgspec.structs.replace(told, devices=capable))
 
 
 @BOTH
@@ -61,7 +61,7 @@ def test_a_card_that_is_hidden_from_cuda_has_that_reason(
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     first = card("NVIDIA GeForce RTX 4070", "sm_89")
-    found = reasons(backend.judged((first, replace(first, address="0000:05:00.0"))))
+    found = reasons(backend.judged((first, msgspec.structs.replace(first, address="0000:05:00.0"))))
     assert found[0] == "CUDA_VISIBLE_DEVICES hides it"
     assert found[1] != found[0]
 

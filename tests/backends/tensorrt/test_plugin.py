@@ -6,10 +6,10 @@
 # (the runtime ships no complete types)
 
 import re
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper
@@ -80,7 +80,7 @@ def test_the_options_bind_no_weights(unet: Graph) -> None:
     """A load would convert gigabytes that its engine has already."""
     weights = unet.weight_bytes
     small = MemoryInfo(weights, weights, integrated=False)
-    unbound = replace(unet, weights=UNBOUND, room_bytes=weights)
+    unbound = msgspec.structs.replace(unet, weights=UNBOUND, room_bytes=weights)
     budget = str(weights - 2 * max(unet.weight_sizes.values()))
     assert provider_options(unbound, PROFILE, small, None)[WEIGHT_STREAMING] == budget
 
@@ -101,7 +101,7 @@ def test_the_card_keeps_the_weights_that_the_plan_has_room_for(unet: Graph) -> N
     small = MemoryInfo(sum(sizes), sum(sizes), integrated=False)
 
     def budget(room_bytes: int) -> str:
-        planned = replace(unet, room_bytes=room_bytes)
+        planned = msgspec.structs.replace(unet, room_bytes=room_bytes)
         return provider_options(planned, PROFILE, small, None)[WEIGHT_STREAMING]
 
     # Two layers are on their way beside what stays. The plug-in takes 1 for the least.

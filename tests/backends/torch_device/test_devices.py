@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from backends import hardware
@@ -235,7 +235,7 @@ MACHINES = {
 def test_the_fingerprint_has_the_runtimes_version(
     monkeypatch: pytest.MonkeyPatch, told: str, torch: Any
 ) -> None:
-    card = replace(ADAPTERS["NVIDIA"], driver_version="580.1")
+    card = msgspec.structs.replace(ADAPTERS["NVIDIA"], driver_version="580.1")
     monkeypatch.setattr(hardware, "list_adapters", lambda: (card,))
     assert told in devices.runtime(torch, devices.found(torch)[0])
 

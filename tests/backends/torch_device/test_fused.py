@@ -7,11 +7,11 @@ against ONNX Runtime's processor running the plain graph.
 # pyright: basic, reportMissingImports=false
 # torch is absent from the environment that is type-checked.
 
-from dataclasses import replace
 from functools import partial
 from math import erf
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import onnxruntime as ort
 import pytest
@@ -288,7 +288,7 @@ def test_a_vae_of_fused_operators_equals_the_plain_one(element: DType) -> None:
 
 def test_a_text_encoder_of_fused_operators_equals_the_plain_one() -> None:
     for activation in Activation:
-        config = replace(SMALL_CLIP, activation=activation)
+        config = msgspec.structs.replace(SMALL_CLIP, activation=activation)
         tokens = RANDOM.integers(0, config.vocabulary, (2, config.positions))
         emit = partial(clip_text, config=config)
         check(emit, {"tokens": tokens}, OPERATORS, DType.F32)

@@ -2,10 +2,10 @@
 # pyright: basic, reportMissingImports=false
 # torch is absent from the environment that is type-checked.
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -98,7 +98,9 @@ NETWORKS: dict[str, Emit] = {
     "vae_decoder": partial(vae_decoder, config=SMALL_VAE),
     "vae_encoder": partial(vae_encoder, config=SMALL_VAE),
     **{
-        f"clip_{activation}": partial(clip_text, config=replace(SMALL_CLIP, activation=activation))
+        f"clip_{activation}": partial(
+            clip_text, config=msgspec.structs.replace(SMALL_CLIP, activation=activation)
+        )
         for activation in Activation
     },
     "clip_masked": partial(clip_text, config=SMALL_CLIP, attention_mask=True),
@@ -208,7 +210,7 @@ def test_a_vae_equals_onnx_runtimes(target: Target, size: tuple[int, int]) -> No
 def test_a_text_encoder_equals_onnx_runtimes(
     target: Target, activation: Activation, clip_skip: int
 ) -> None:
-    config = replace(SMALL_CLIP, activation=activation)
+    config = msgspec.structs.replace(SMALL_CLIP, activation=activation)
     tokens = RANDOM.integers(0, config.vocabulary, (2, config.positions))
     check(partial(clip_text, config=config, clip_skip=clip_skip), {"tokens": tokens}, target)
 
@@ -223,7 +225,9 @@ def test_t5_equals_onnx_runtimes(target: Target) -> None:
 def test_the_table_has_exactly_the_operators_of_the_networks(tmp_path: Path) -> None:
     backend = TorchBackend()
     own = backend.operators(backend.probe()[-1])
-    forms = [(replace(own, upsampling=form), own.elements) for form in UpsamplingForm]
+    forms = [
+        (msgspec.structs.replace(own, upsampling=form), own.elements) for form in UpsamplingForm
+    ]
     # Those of the CUDA provider are checked by interpreting them: test_fused.
     forms += [(operators, (DType.F16,)) for operators in STEPS.values()]
     used: set[str] = set()

@@ -3,12 +3,12 @@
 # torch is absent from the environment that is type-checked.
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -50,7 +50,9 @@ class Processor(TorchBackend):
 
     def load(self, graph: Graph, *others: Any) -> Any:
         if self._share is not None:
-            graph = replace(graph, room_bytes=int(self._share * weight_bytes(graph)))
+            graph = msgspec.structs.replace(
+                graph, room_bytes=int(self._share * weight_bytes(graph))
+            )
         session: Any = super().load(graph, *others)
         stream = session._stream
         self.streamed.append(0 if stream is None else len(stream._places))
@@ -71,7 +73,7 @@ def network(precision: Precision = Precision.F32, element: DType = DType.F32) ->
 def loaded(graph: Graph, room_bytes: int | None, options: TorchOptions | None = None) -> Any:
     backend = Processor(options=options)
     target = Target(backend, backend.probe()[0])
-    return target.load(replace(graph, room_bytes=room_bytes))
+    return target.load(msgspec.structs.replace(graph, room_bytes=room_bytes))
 
 
 def feeds(cells: int = 8, seed: int = 3) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Flux.1 Canny and Depth: how they are told apart, and the map that they follow themselves."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -118,7 +118,9 @@ def test_only_what_follows_a_map_needs_the_encoder_of_its_vae(
 ) -> None:
     layer = ControlLayer(image=drawn(tmp_path / "1.png"))
     first, follower = identify(dev), identify(canny)
-    decoder = write_original(tmp_path, "taef1", config=replace(CONFIG, latent_channels=16))
+    decoder = write_original(
+        tmp_path, "taef1", config=msgspec.structs.replace(CONFIG, latent_channels=16)
+    )
     decoder.with_name("taef1_encoder.safetensors").unlink()
     lacking = [
         supply(checkpoint, ComponentFiles(vae=str(decoder)), read_index)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -204,7 +205,9 @@ def test_taef2_makes_the_picture_and_encodes_one(tmp_path: Path, layout: str) ->
 def test_a_tiny_vae_without_normalisations_is_refused(tmp_path: Path) -> None:
     model = identify(write_sparse(tmp_path / "klein.safetensors", files.original()))
     for name in ("some", "taef2"):
-        tiny = write_original(tmp_path, name, config=replace(CONFIG, latent_channels=32))
+        tiny = write_original(
+            tmp_path, name, config=msgspec.structs.replace(CONFIG, latent_channels=32)
+        )
         with pytest.raises(EngineError, match="32 latent channels") as caught:
             supply(model, ComponentFiles(vae=str(tiny)))
         assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH

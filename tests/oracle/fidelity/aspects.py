@@ -164,7 +164,10 @@ def _a1111_scheduled() -> Iterator[Cell]:
     yield _a1111(
         "AND",
         prompt="a red horse :1.2 AND blue house :0.7",
-        positive_parts=(replace(horse, weight=1.2), replace(house, weight=0.7)),
+        positive_parts=(
+            replace(horse, weight=1.2),
+            replace(house, weight=0.7),
+        ),
         control={"positive_parts": (horse,)},
     )
 

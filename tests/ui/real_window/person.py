@@ -55,7 +55,7 @@ class RealWindow:
             self._variables.pop(name, None)
         folders = {
             f"SAFELIGHT_{name.upper()}": name
-            for name in self.paths.__slots__
+            for name in self.paths.__struct_fields__
             if name not in ("loras", "embeddings")
         }
         own = {name: str(getattr(self.paths, path)) for name, path in folders.items()}

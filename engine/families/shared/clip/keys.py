@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from engine.families.shared.clip.open_clip import hugging_face_names, is_open_clip
 from engine.families.shared.keys.layout import NetworkKeys, Rename
@@ -39,7 +40,7 @@ CLIP_KEYS = NetworkKeys(
 )
 # An encoder with a projected pooled output, too. OpenCLIP stores the projection transposed, under a
 # name without `.weight`.
-PROJECTED_CLIP_KEYS = replace(
+PROJECTED_CLIP_KEYS = msgspec.structs.replace(
     CLIP_KEYS,
     grammar=re.compile(rf"{_CLIP}|text_projection(\.weight)?"),
     leftovers=re.compile(

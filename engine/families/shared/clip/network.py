@@ -1,6 +1,6 @@
 """The networks of a checkpoint's CLIP text encoders."""
 
-from dataclasses import replace
+import msgspec
 
 from engine.compile.network import Network
 from engine.compile.shapes import offered
@@ -49,7 +49,7 @@ def text_encoder(
     """
     config = config_of(checkpoint, component, ClipTextConfig)
     if pools_states:
-        config = replace(config, projection=Projection.NONE)
+        config = msgspec.structs.replace(config, projection=Projection.NONE)
 
     def emit(g: GraphBuilder) -> None:
         clip_text(

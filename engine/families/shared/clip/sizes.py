@@ -6,8 +6,9 @@ for a single file, the `config.json` for a folder. `folder_parts` checks the oth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from engine.families.shared.keys.shapes import Shapes, check_divides
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
@@ -16,8 +17,7 @@ from engine.weights.stored import StoredWeight
 _HEAD_WIDTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ClipTextFacts:
+class ClipTextFacts(msgspec.Struct, frozen=True):
     """Settings of a text encoder that its shapes do not show.
 
     `heads` None: one head for each 64 of the width.
@@ -54,8 +54,12 @@ def clip_text_config(
 def _with_projection(config: ClipTextConfig, shapes: Shapes) -> ClipTextConfig:
     if "text_projection.weight" in shapes:
         projected = shapes.of("text_projection.weight", 2)[0]
-        return replace(config, projection=Projection.LINEAR, projected_width=projected)
+        return msgspec.structs.replace(
+            config, projection=Projection.LINEAR, projected_width=projected
+        )
     if "text_projection" in shapes:
         projected = shapes.of("text_projection", 2)[1]
-        return replace(config, projection=Projection.MATRIX, projected_width=projected)
+        return msgspec.structs.replace(
+            config, projection=Projection.MATRIX, projected_width=projected
+        )
     return config

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Session
@@ -174,8 +175,7 @@ class ClipText:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClipTextPlan:
+class ClipTextPlan(msgspec.Struct, frozen=True, eq=False):
     """A `TextPlan` for CLIP text encoders; `prompts` has the tokens of each pair of prompts."""
 
     encoding: ClipText

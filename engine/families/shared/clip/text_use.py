@@ -1,13 +1,12 @@
 """The layer, norm and padding with which a family's denoiser takes its texts."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.api.values import ConventionName
 from engine.families.checkpoint import Component
 
 
-@dataclass(frozen=True, slots=True)
-class TextUse:
+class TextUse(msgspec.Struct, frozen=True):
     """The form in which a family's denoiser takes its texts."""
 
     # The default layer to read, counted from the end; 1 is the last.

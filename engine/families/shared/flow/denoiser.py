@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
+import msgspec
+
 from engine.compile.network import Network
 from engine.compile.shapes import offered, present_sizes
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
@@ -28,8 +30,7 @@ _LEAST_CELLS = 2
 ReferenceSizes = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     """The facts that a run's sizes follow from: picture in pixels, contexts, tokens, pictures."""
 
     height: int

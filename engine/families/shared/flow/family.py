@@ -3,9 +3,10 @@
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
+
+import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.sentences import Sentence, sentence
@@ -136,11 +137,11 @@ class FlowFamily(Family):
         whole = Family.with_part(self, parts, component, other, path)
         match component:
             case Component.DENOISER:
-                return replace(whole, denoiser=other.denoiser)
+                return msgspec.structs.replace(whole, denoiser=other.denoiser)
             case Component.VAE:
-                return replace(whole, vae=other.vae)
+                return msgspec.structs.replace(whole, vae=other.vae)
             case Component.TEXT_ENCODER:
-                return replace(whole, text=other.text)
+                return msgspec.structs.replace(whole, text=other.text)
             case _:
                 return whole
 
@@ -159,7 +160,7 @@ class FlowFamily(Family):
         in_order = (component for component in self.labels if component in wanted)
         sources, ignored = self.key_layout.sources(keys, in_order, config_of, path)
         cards = cards_of(index) if Component.DENOISER in sources else ()
-        facts = replace(_facts(sources), cards=cards)
+        facts = msgspec.structs.replace(_facts(sources), cards=cards)
         return Parts(sources, index.digest, self.described(sources), ignored, facts)
 
     def _lone_text(self, wanted: frozenset[Component]) -> Component:
@@ -186,7 +187,9 @@ class FlowFamily(Family):
             combined_digest(*(part.index.digest for part in parts.values())),
             self.described(sources),
             sum(part.ignored for part in found),
-            replace(_facts(sources), variant=self.variant_of_pipeline(folder.pipeline)),
+            msgspec.structs.replace(
+                _facts(sources), variant=self.variant_of_pipeline(folder.pipeline)
+            ),
             VaeFacts(vae.scaling_factor, vae.shift_factor) if vae else VaeFacts(),
             TextFacts(tokenizer_of_folder(folder, "tokenizer")),
         )

@@ -9,7 +9,8 @@ OMI's layout, which OneTrainer wrote, the parts of a layer that joins several ar
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
 
 from engine.families.checkpoint import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.lora_names import TABLES
@@ -57,8 +58,7 @@ _T5 = "t5xxl"
 _OMI_T5 = "t5_"
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderNames:
+class EncoderNames(msgspec.Struct, frozen=True):
     """A text encoder's prefixes, and the names of its layers behind them."""
 
     prefixes: Sequence[str]
@@ -150,8 +150,7 @@ def targets_of(checkpoint: IdentifiedCheckpoint, component: Component) -> dict[s
     }
 
 
-@dataclass(frozen=True, slots=True)
-class OriginalNames:
+class OriginalNames(msgspec.Struct, frozen=True):
     """The names of a transformer's layers by its authors, each with the canonical one.
 
     `modules` has beginnings of names, `layers` layers of blocks, `joined` those that hold several,
@@ -230,6 +229,6 @@ def joined(targets: Sequence[Target | None]) -> tuple[Target, ...]:
     for target in targets:
         stop = start + (target or known[0]).shape[0]
         if target is not None:
-            found.append(replace(target, part=(start, stop)))
+            found.append(msgspec.structs.replace(target, part=(start, stop)))
         start = stop
     return tuple(found)

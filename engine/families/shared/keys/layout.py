@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from backends.base import DType, FileSlice
 from engine.api.sentences import Sentence, sentence
 from engine.api.values import ErrorCode
@@ -46,8 +48,7 @@ def _same_shape(name: str, tensor: StoredWeight) -> StoredWeight:
     return tensor
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkKeys:
+class NetworkKeys(msgspec.Struct, frozen=True):
     """The canonical keys of a kind of network, and the conversion from the keys in files."""
 
     # Matches a whole canonical key.
@@ -62,16 +63,14 @@ class NetworkKeys:
     shaped: Callable[[str, StoredWeight], StoredWeight] = _same_shape
 
 
-@dataclass(frozen=True, slots=True)
-class SortedKeys:
+class SortedKeys(msgspec.Struct, frozen=True):
     """A file's tensors by component, without prefixes, and the number of tensors outside them."""
 
     components: Mapping[Component, Mapping[str, FileSlice]]
     ignored: int
 
 
-@dataclass(frozen=True, slots=True)
-class CanonicalWeights:
+class CanonicalWeights(msgspec.Struct, frozen=True):
     """A component's weights under canonical names, and the number of unused keys."""
 
     weights: Mapping[str, StoredWeight]

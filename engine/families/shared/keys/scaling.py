@@ -9,8 +9,9 @@ each row; what its layers state is read by `engine.families.shared.keys.int8_not
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from backends.base import DType, FileSlice
 from engine.api.sentences import Sentence, as_it_is, sentence
@@ -37,8 +38,7 @@ _PACKED = {DType.U8, DType.I8}
 _NUMBERS = {DType.F32, DType.F16, DType.BF16}
 
 
-@dataclass(frozen=True, slots=True)
-class ScaledKeys:
+class ScaledKeys(msgspec.Struct, frozen=True):
     """A component's tensors, each joined with its scale if any, and the number of dropped keys."""
 
     tensors: Mapping[str, StoredWeight]

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+import msgspec
+
 from backends.base import Array
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -107,8 +109,7 @@ class KlAutoencoder:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TinyAutoencoder:
+class TinyAutoencoder(msgspec.Struct, frozen=True, eq=False):
     """An `AutoencoderModel` whose encoder outputs the latent itself."""
 
     checkpoint: IdentifiedCheckpoint

@@ -1,8 +1,9 @@
 """Previews of latents by a tiny autoencoder (TAESD)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
@@ -16,8 +17,7 @@ from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
 from engine.weights.weight_set import WeightSet
 
 
-@dataclass(frozen=True, slots=True)
-class LatentPreviews:
+class LatentPreviews(msgspec.Struct, frozen=True):
     """A `PreviewModel`; `tiny_spaces` are the latent spaces with a tiny VAE, by name."""
 
     checkpoint: IdentifiedCheckpoint
@@ -41,7 +41,7 @@ def _decoder(parts: Parts, most_cells: int, scale: float, shift: float = 0.0) ->
     config = source.config
     assert isinstance(config, TinyVaeConfig), "it was found as one"
     # Whoever shows a packed latent unpacks it, as cells of one channel alone can be averaged.
-    plain = replace(config, latent_channels=config.core_channels, patch=1)
+    plain = msgspec.structs.replace(config, latent_channels=config.core_channels, patch=1)
     sizes = {"batch": offered(1, 1, 1)}
     sizes |= {side: offered(1, most_cells, most_cells) for side in ("height", "width")}
     weights = WeightSet(parts.digest, source.weights)

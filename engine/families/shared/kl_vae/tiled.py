@@ -5,10 +5,10 @@ The first pass measures the statistics of normalisations, the second computes th
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Session, TensorSpec
@@ -36,8 +36,7 @@ class MakeNetwork(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Shell:
+class _Shell(msgspec.Struct, frozen=True):
     """The shell of the encoder or decoder: networks, tiles, and sizes of input and output.
 
     `scale` and `out_scale` are the array elements along the side of a cell, in the input and in the
@@ -177,8 +176,7 @@ class TiledVae:
         return run.whole(Phase.ENCODE, self._encoder_core, {"features": features})
 
 
-@dataclass(frozen=True, slots=True)
-class _TiledRun:
+class _TiledRun(msgspec.Struct, frozen=True):
     """One run of core and shell over a picture."""
 
     config: VaeConfig

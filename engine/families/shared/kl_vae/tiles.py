@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -12,8 +12,7 @@ from engine.graphs.vae import NORM_EPSILON
 from engine.graphs.vae_tiles import ShellNorm
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A tile's cells along one axis: the range it takes in, and the range kept of its result."""
 
     start: int
@@ -22,8 +21,7 @@ class Span:
     kept_to: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(msgspec.Struct, frozen=True):
     """A tile of a picture: its rows and columns, in cells."""
 
     rows: Span
@@ -55,8 +53,7 @@ class Tile:
         ] = result[..., top * scale : (top + height) * scale, left * scale : (left + width) * scale]
 
 
-@dataclass(frozen=True, slots=True)
-class Tiling:
+class Tiling(msgspec.Struct, frozen=True):
     """Tiles of equal size that cover a picture."""
 
     tiles: tuple[Tile, ...]

@@ -7,9 +7,9 @@ denoiser.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from engine import result_checks
@@ -32,8 +32,7 @@ _KEPT = 4
 Rows = TypeVar("Rows", AttentionMask, Insertions)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncoderOutput:
+class EncoderOutput(msgspec.Struct, frozen=True, eq=False):
     """A text encoder's output for chunks: float32 [chunks, length, width].
 
     `pooled` is one vector per chunk, float32 [chunks, width]; None for encoders without pooling.
@@ -99,8 +98,7 @@ def _part(rows: Rows | None, start: int, count: int) -> Rows | None:
     return None if rows is None else rows[start : start + count]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Weighing:
+class _Weighing(msgspec.Struct, frozen=True, eq=False):
     """Applies prompt weights to encoded rows, float32 [rows, length, width].
 
     `empty` is the empty prompt's row. A1111 encodes the texts of a prompt in one batch, which shows
@@ -158,8 +156,7 @@ def _joined(
     return np.concatenate(found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _TimelineEmbeddings:
+class _TimelineEmbeddings(msgspec.Struct, frozen=True, eq=False):
     """The embeddings of a timeline's texts, float32 [tokens, width], and pooled, [width] each."""
 
     texts: tuple[Embeddings, ...]
@@ -172,8 +169,7 @@ class _TimelineEmbeddings:
         return _TimelineEmbeddings(texts, self.timeline, pooled)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PromptEmbeddings:
+class PromptEmbeddings(msgspec.Struct, frozen=True, eq=False):
     """The embeddings of both prompts at each evaluation of a run.
 
     `weights` are the weights of the positive prompts.
@@ -185,7 +181,7 @@ class PromptEmbeddings:
     matching: LengthMatching
     # The embeddings of the empty prompt, float32 [length, width].
     empty: Embeddings
-    _kept: dict[tuple[int, ...], Embeddings] = field(
+    _kept: dict[tuple[int, ...], Embeddings] = msgspec.field(
         default_factory=dict[tuple[int, ...], Embeddings]
     )
 
@@ -216,7 +212,7 @@ class PromptEmbeddings:
 
     def without_negative(self) -> "PromptEmbeddings":
         """Return the same embeddings with zeros in place of the negative prompt."""
-        return replace(self, negative=self.negative.zeroed(), _kept={})
+        return msgspec.structs.replace(self, negative=self.negative.zeroed(), _kept={})
 
     def all_texts(self) -> Iterator[Embeddings]:
         """Yield each text's embeddings, float32 [tokens, width], for instance to look for NaN."""

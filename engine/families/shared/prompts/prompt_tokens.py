@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,8 +39,7 @@ AttentionMask = NDArray[np.bool_]
 Insertions = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenPhrase:
+class TokenPhrase(msgspec.Struct, frozen=True, eq=False):
     """A phrase of a prompt: the rows of its chunks, and the rows of variants without some words.
 
     A row is an index into `PromptTokens.rows`.
@@ -53,8 +52,7 @@ class TokenPhrase:
     shares: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TokenMixture:
+class TokenMixture(msgspec.Struct, frozen=True):
     """Phrases of equally many chunks whose embeddings are mixed (`engine.text.prompt.Mixture`)."""
 
     phrases: tuple[TokenPhrase, ...]
@@ -63,8 +61,7 @@ class TokenMixture:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTimeline:
+class TokenTimeline(msgspec.Struct, frozen=True):
     """The texts that a prompt takes in the course of a run, each a tuple of mixtures.
 
     All texts have the same number of `chunks`. `order` lists pairs of an evaluation and an index
@@ -89,8 +86,7 @@ class TokenTimeline:
         return next((index for until, index in self.order if step <= until), self.order[0][1])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PromptTokens:
+class PromptTokens(msgspec.Struct, frozen=True, eq=False):
     """The tokens of a prompt and its negative prompt.
 
     `rows` int64 [n, length] are the distinct chunks; `attention_mask` bool [n, length] is True for
@@ -111,7 +107,7 @@ class PromptTokens:
     empty: int | None = 0
     inserted: Insertions | None = None
     vectors: tuple[tuple[Embedding, int], ...] = ()
-    used: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+    used: Mapping[str, Embedding] = msgspec.field(default_factory=dict[str, Embedding])
     warnings: tuple[ErrorInfo, ...] = ()
 
     def shape(self, *, guided: bool) -> tuple[int, int]:
@@ -151,7 +147,7 @@ def tokenize_prompts(
     tokens = plan_rows(reading, other, layout, convention)
     if reader is None:
         return tokens
-    return replace(
+    return msgspec.structs.replace(
         tokens,
         vectors=tuple(reader.vectors),
         used=dict(reader.used),
@@ -217,13 +213,12 @@ def _check_repeats(first: int, second: int) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Planner:
+class _Planner(msgspec.Struct):
     """Collects the distinct rows of all prompts."""
 
     layout: TokenLayout
     convention: Convention
-    found: dict[tuple[bytes, bytes, bytes], int] = field(
+    found: dict[tuple[bytes, bytes, bytes], int] = msgspec.field(
         default_factory=dict[tuple[bytes, bytes, bytes], int]
     )
     chunks: int = 0

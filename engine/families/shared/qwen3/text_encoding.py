@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, Session
@@ -95,8 +96,7 @@ class Qwen3Text:
         return self._networks[positions]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Qwen3TextPlan:
+class Qwen3TextPlan(msgspec.Struct, frozen=True, eq=False):
     """A `TextPlan`: the tokens of each pair of prompts in rows of `positions`."""
 
     encoding: Qwen3Text

@@ -1,6 +1,6 @@
 """Making the `Architecture` of Stable Diffusion checkpoints."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.api.features import (
     ConcatChannels,
@@ -41,8 +41,7 @@ _TINY_SPACES = {space.name: space for space in (SD, SDXL)}
 _TOKENS = CHUNK_LENGTH - 2
 
 
-@dataclass(frozen=True, slots=True)
-class StableDiffusion:
+class StableDiffusion(msgspec.Struct, frozen=True):
     """A family's constants for running its checkpoints.
 
     `time_ids`: the time ids of the UNet, None for a UNet without them. `refiner`: a refiner was
@@ -57,8 +56,7 @@ class StableDiffusion:
     image_prompts: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StableDiffusionMaker:
+class StableDiffusionMaker(msgspec.Struct, frozen=True):
     """Makes the architecture of one checkpoint from its family's constants and its own facts.
 
     `levels`: the levels of a denoiser trained by levels, None for one trained by timesteps.

@@ -5,8 +5,9 @@ of the weights, because folders assembled by hand sometimes mix the configuratio
 with the weights of another.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from engine.api.sentences import sentence
 from engine.checkpoints.diffusers_configs import (
@@ -30,8 +31,7 @@ from engine.graphs.clip_text import Activation
 _ADVICE = sentence("Choose a model with Stable Diffusion's usual network.")
 
 
-@dataclass(frozen=True, slots=True)
-class FolderSource:
+class FolderSource(msgspec.Struct, frozen=True):
     """A component, and the number of unused tensors in its file."""
 
     source: ComponentSource

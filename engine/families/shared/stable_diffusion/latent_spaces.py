@@ -1,13 +1,12 @@
 """The latent spaces that families share: their scales and linear previews."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.families.hints import PreviewFactors
 from engine.families.latents import LatentStatistics
 
 
-@dataclass(frozen=True, slots=True)
-class LatentSpace:
+class LatentSpace(msgspec.Struct, frozen=True):
     """The latent space of a family of VAEs; values less `shift`, times `scale`, have unit variance.
 
     With `statistics` the values are first normalised per channel by mean and deviation.

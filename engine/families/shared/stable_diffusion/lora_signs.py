@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.families.shared.clip.lora_signs import clip_facts
 
@@ -20,8 +21,7 @@ _CONVOLUTION = re.compile(
 _BLOCKS_OF_A_LEVEL = 3
 
 
-@dataclass(frozen=True, slots=True)
-class LoraSigns:
+class LoraSigns(msgspec.Struct, frozen=True):
     """The sizes of a family's networks that show in LoRA files.
 
     `levels` is the number of the UNet's levels, `depth` the most transformer blocks in a row;

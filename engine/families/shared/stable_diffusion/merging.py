@@ -1,7 +1,8 @@
 """Replacing components of a checkpoint by those of other files, with the facts about each."""
 
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from engine.api.request import CheckpointOverride
 from engine.api.sentences import sentence
@@ -16,7 +17,7 @@ _BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
 
 def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
     """Return `parts` with a component of `other` and the facts of `other` about the component."""
-    whole = replace(
+    whole = msgspec.structs.replace(
         parts,
         sources={**parts.sources, component: other.sources[component]},
         digest=combined_digest(parts.digest, component, other.digest),
@@ -29,16 +30,18 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
         case Component.DENOISER:
             # Statistics belong to the denoiser, a scale to the VAE; only one of both applies.
             same = _normalises(parts) == _normalises(other)
-            vae = parts.vae if same else replace(parts.vae, scale=None, shift=None)
-            return replace(whole, denoiser=other.denoiser, vae=vae)
+            vae = parts.vae if same else msgspec.structs.replace(parts.vae, scale=None, shift=None)
+            return msgspec.structs.replace(whole, denoiser=other.denoiser, vae=vae)
         case Component.VAE if _normalises(parts) or _normalises(other):
-            return replace(whole, vae=replace(parts.vae, fits_f16=other.vae.fits_f16))
+            return msgspec.structs.replace(
+                whole, vae=msgspec.structs.replace(parts.vae, fits_f16=other.vae.fits_f16)
+            )
         case Component.VAE:
-            return replace(whole, vae=other.vae)
+            return msgspec.structs.replace(whole, vae=other.vae)
         case Component.TEXT_ENCODER:
             same_words = _vocabulary(parts) in {None, _vocabulary(other)}
             kept = parts.text if same_words else TextFacts()
-            return replace(whole, text=other.text if other.text.tokenizer else kept)
+            return msgspec.structs.replace(whole, text=other.text if other.text.tokenizer else kept)
         case _:
             return whole
 
@@ -66,5 +69,7 @@ def with_override(parts: Parts, override: CheckpointOverride) -> Parts:
         reason = sentence("you say so (found: {found})", found=facts.words)
     # Only EDM's prediction types keep levels; the others have timesteps.
     levels = facts.levels if stated in _BY_LEVELS else None
-    facts = replace(facts, prediction=stated, reason=reason, levels=levels, unstated=None)
-    return replace(parts, denoiser=facts)
+    facts = msgspec.structs.replace(
+        facts, prediction=stated, reason=reason, levels=levels, unstated=None
+    )
+    return msgspec.structs.replace(parts, denoiser=facts)

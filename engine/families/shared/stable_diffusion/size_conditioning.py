@@ -6,9 +6,9 @@ have an aesthetic score instead of the target size. The order is that of diffuse
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from backends.base import Array
@@ -27,8 +27,7 @@ class TimeIdsOf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TimeIds:
+class TimeIds(msgspec.Struct, frozen=True):
     """The time ids of a family's UNet: their number, and the function from a request to them."""
 
     count: int
@@ -62,8 +61,7 @@ SDXL_TIME_IDS = TimeIds(6, _sdxl_time_ids)
 REFINER_TIME_IDS = TimeIds(5, _refiner_time_ids)
 
 
-@dataclass(frozen=True, slots=True)
-class SizeConditioning:
+class SizeConditioning(msgspec.Struct, frozen=True):
     """Makes the UNet's input `added`, float32 [contexts, added_width]: pooled text, then time ids.
 
     The time ids are embedded as sinusoids.

@@ -9,8 +9,9 @@ they took the model for.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from engine.api.sentences import Sentence, as_it_is, joined, sentence
 from engine.api.values import ErrorCode, PredictionType
@@ -22,8 +23,7 @@ from engine.errors import EngineError
 from engine.families.shared.stable_diffusion.edm import EdmLevels, edm_of_file, edm_of_scheduler
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(msgspec.Struct, frozen=True):
     """The prediction type, and its evidence as text that follows "because" in a sentence."""
 
     prediction: PredictionType
@@ -71,7 +71,7 @@ def training_of_file(
 
 def _to_noise_alone(training: Training, evidence: Sentence) -> Training:
     evidence = joined([training.evidence, evidence])
-    return replace(training, zero_terminal_snr=True, evidence=evidence)
+    return msgspec.structs.replace(training, zero_terminal_snr=True, evidence=evidence)
 
 
 def _stated_by_metadata(words: str) -> Sentence:

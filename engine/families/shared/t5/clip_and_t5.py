@@ -62,8 +62,7 @@ class ClipAndT5Text:
         return ClipAndT5Plan(self._clip.read(own, embeddings, drawn), self._t5.read(own, drawn))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClipNames:
+class ClipNames(msgspec.Struct, frozen=True, eq=False):
     """The part of a `TextPlan` that names networks and embeddings, which CLIP alone reads."""
 
     clip: ClipTextPlan
@@ -83,8 +82,7 @@ class ClipNames:
         return self.clip.embeddings(texts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClipAndT5Plan(ClipNames):
+class ClipAndT5Plan(ClipNames, frozen=True, eq=False):
     """A `TextPlan` for CLIP and T5."""
 
     t5: T5TextPlan

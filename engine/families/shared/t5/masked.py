@@ -9,7 +9,7 @@ positions that it keeps, 0 elsewhere. So padding is attended to less, not left o
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
@@ -111,12 +111,11 @@ class MaskedT5Text:
     def _laid_out(self, reading: PromptReading, request: ResolvedRequest) -> PromptTokens:
         rows = rows_for([reading], request.convention, self.positions, least=1)
         # PixArt's empty prompt, by which ComfyUI reads Chroma's, is padding alone.
-        layout = replace(rows, ends_empty=False)
+        layout = msgspec.structs.replace(rows, ends_empty=False)
         return plan_rows(reading, None, layout, request.convention, wants_empty=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MaskedT5Plan:
+class MaskedT5Plan(msgspec.Struct, frozen=True, eq=False):
     """A `TextPlan`: the tokens of each pair's prompt and, where one acts, negative prompt.
 
     `keeps_padding` is True for diffusers' mask.
@@ -195,11 +194,10 @@ class MaskedT5Plan:
 
         plain = msgspec.structs.replace(side.convention, emphasis=Emphasis.NONE)
         encoder: RunEncoder = run
-        return encode(replace(side, convention=plain), encoder)
+        return encode(msgspec.structs.replace(side, convention=plain), encoder)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _Side(msgspec.Struct, frozen=True, eq=False):
     """The states of a prompt, and their attention mask."""
 
     states: PromptEmbeddings

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from backends.base import Session
 from engine.api.methods import SAMPLER_FACTS
 from engine.api.record import ResolvedRequest
@@ -83,8 +85,7 @@ class T5Text:
         return self._networks[positions]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class T5TextPlan:
+class T5TextPlan(msgspec.Struct, frozen=True, eq=False):
     """The tokens of each pair of prompts; `positions` is the usual number of a row."""
 
     encoding: T5Text

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from backends.base import Array, DimensionRange
@@ -46,8 +47,7 @@ _GUIDED = 2
 _MAX_CELLS = 256 * 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     """The facts that a network follows from: picture in pixels, contexts, tokens, image prompts."""
 
     height: int

@@ -7,8 +7,9 @@ a single file, the `config.json` for a folder. `folder_parts` checks the other c
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
+
+import msgspec
 
 from engine.api.sentences import sentence
 from engine.api.values import ErrorCode
@@ -26,8 +27,7 @@ _PROJECTION = "attentions.0.proj_in.weight"
 _HEAD_WIDTH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class UNetFacts:
+class UNetFacts(msgspec.Struct, frozen=True):
     """Settings of a UNet that its shapes do not show.
 
     `heads` is one number, or one per level; None: one head for each 64 of a level's width.
@@ -51,7 +51,7 @@ def unet_config(weights: Mapping[str, Weight], facts: UNetFacts, path: Path) -> 
     shapes.first(_CONTEXT, 2)
     encoder = encoder_config(weights, facts, path)
     config = UNetConfig(
-        **{field.name: getattr(encoder, field.name) for field in fields(encoder)},
+        **msgspec.structs.asdict(encoder),
         out_channels=shapes.of("conv_out.weight", 4)[0],
         up=tuple(
             _unet_block(shapes, f"up_blocks.{level}", heads[levels - 1 - level], "upsamplers")

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.api.sentences import Sentence, sentence
 
@@ -14,8 +15,7 @@ _ADDED = ("label_emb.0.0.weight [", "add_embedding.linear_1.weight [")
 _TEMPORAL = ("time_stack.", "temporal_transformer.", "time_mixer.")
 
 
-@dataclass(frozen=True, slots=True)
-class UNetSigns:
+class UNetSigns(msgspec.Struct, frozen=True):
     """The features of a UNet that its names and shapes show."""
 
     context_width: int
