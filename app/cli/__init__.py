@@ -17,7 +17,7 @@ from app.cli.terminal import StatusLine, Usage, harmless, print_error, print_not
 from app.paths import find_paths
 from app.standard_streams import OutputLost, guarded
 from engine.errors import Cancelled, EngineError
-from engine.heap import LARGE_RESULT, keep_heap_compact
+from engine.heap import LARGE_RESULT, importing, keep_heap_compact
 from engine.packs import FOLDER, use_packs
 
 # The help of each command. Its module has add_arguments(parser) and run(options) -> exit status.
@@ -113,7 +113,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _add_arguments(parser: argparse.ArgumentParser, module: str) -> None:
     """Declare what a command takes and does; only its own module is imported, as most are heavy."""
-    command = import_module(f"app.cli.{module}")
+    with importing():
+        command = import_module(f"app.cli.{module}")
     parser.description = command.__doc__
     command.add_arguments(parser)
     parser.set_defaults(run=command.run)

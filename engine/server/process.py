@@ -33,7 +33,7 @@ from engine.api.sentences import sentence
 from engine.api.upscale_messages import RunUpscale
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
-from engine.heap import LARGE_RESULT, keep_heap_compact
+from engine.heap import LARGE_RESULT, importing, keep_heap_compact
 from engine.packs import use_packs
 from engine.parent import die_with_parent
 from engine.server.failures import error_info, speakable
@@ -118,14 +118,15 @@ class Engine:
     def _work(self) -> None:
         """Get ready, then run jobs until stopped."""
         try:
-            from engine.checkpoints.background_hash import BackgroundHash
-            from engine.jobs.kept_facts import known_files
-            from engine.jobs.runner import JobRunner
-            from engine.jobs.services import JobServices
-            from engine.memory.residency import Residency
-            from engine.server.answers import answer_all
-            from engine.server.job_run import run_job, tell_hash
-            from engine.server.map_answers import make_maps
+            with importing():
+                from engine.checkpoints.background_hash import BackgroundHash
+                from engine.jobs.kept_facts import known_files
+                from engine.jobs.runner import JobRunner
+                from engine.jobs.services import JobServices
+                from engine.memory.residency import Residency
+                from engine.server.answers import answer_all
+                from engine.server.job_run import run_job, tell_hash
+                from engine.server.map_answers import make_maps
         except Exception as error:  # noqa: BLE001 (whatever a broken installation raises, the app is told)
             self._fail(_broken_installation(error))
             return
@@ -135,11 +136,10 @@ class Engine:
         log_as_events(self._outbox.put)
         folders, put, cache = self._folders, self._outbox.put, Path(self._folders.cache)
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
-        words, models = map(_path, (folders.wildcards, folders.models))
         services = JobServices.in_cache(
             cache,
-            wildcards=words,
-            models=models,
+            wildcards=_path(folders.wildcards),
+            models=_path(folders.models),
             loras=map(Path, folders.lora_folders),
             embeddings=map(Path, folders.embedding_folders),
             residency=Residency(),
