@@ -29,6 +29,12 @@ from ui.masks import read_mask
 
 
 @pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, as at first."""
+    return kept_desk
+
+
+@pytest.fixture
 def photo(tmp_path: Path) -> Path:
     """A picture that nothing says how it was made."""
     pixels = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)

@@ -36,6 +36,16 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 
 
 @pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, with the brush in hand."""
+    panel = kept_desk.window.canvas.paint
+    if panel is not None:
+        panel.choose(Tool.BRUSH)
+        panel.view.fit()
+    return kept_desk
+
+
+@pytest.fixture
 def photo(tmp_path: Path) -> Path:
     """A picture that nothing says how it was made."""
     pixels = np.random.default_rng(0).integers(0, 256, (6, 8, 3), dtype=np.uint8)
@@ -204,7 +214,7 @@ def height_at_rest(panel: PaintPanel) -> int:
     before = -1
     while (height := panel.view.height()) != before:
         before = height
-        QTest.qWait(100)
+        QTest.qWait(20)
     return before
 
 
@@ -279,8 +289,9 @@ def test_the_veil_shows_the_mask_in_other_colours(desk: Desk, photo: Path) -> No
 
 
 def test_the_veil_of_a_whole_mask_is_made_once_for_a_drawing_of_it(
-    desk: Desk, photo: Path, monkeypatch: pytest.MonkeyPatch
+    make_desk: MakeDesk, photo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    desk = make_desk()
     made: list[QSize] = []
 
     class Counted(MaskVeil):
