@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.metadata.records import PNG
-from tests.ui.conftest import Desk
+from tests.ui.conftest import Desk, MakeDesk
 from ui.widgets.labels import ElidedLabel, breakable
 
 HOSTILE = (
@@ -102,7 +102,8 @@ def test_a_long_message_is_shortened_and_copied_whole(desk: Desk) -> None:
     assert QGuiApplication.clipboard().text() == f"{message}\n{hint}"
 
 
-def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:
+def test_no_label_guesses_what_its_text_is(make_desk: MakeDesk) -> None:
+    desk = make_desk()
     desk.unfold()
     labels = desk.window.findChildren(QLabel)
     assert len(labels) > 20
@@ -111,7 +112,8 @@ def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:
         assert not label.openExternalLinks()
 
 
-def test_no_widget_can_show_rich_text(desk: Desk) -> None:
+def test_no_widget_can_show_rich_text(make_desk: MakeDesk) -> None:
+    desk = make_desk()
     desk.unfold()
     assert desk.window.findChildren(QTextEdit) == []
     assert desk.window.findChildren(QTextBrowser) == []
