@@ -40,6 +40,11 @@ def mnemonics(texts: Iterable[str]) -> list[str]:
     return [key for text in texts if (key := QKeySequence.mnemonic(text).toString())]
 
 
+def bare(text: str) -> str:
+    """A button's words without the mark of its key and the sign that it asks further."""
+    return text.replace("&", "").removesuffix("…").strip()
+
+
 @pytest.fixture(autouse=True)
 def _as_before(qapp: QApplication) -> Iterator[None]:
     locale, direction = QLocale(), qapp.layoutDirection()
@@ -62,6 +67,20 @@ def test_a_catalogue_translates_every_text_with_the_same_places(path: Path) -> N
         for form in forms:
             assert form, f"{context}: {source!r} has no translation; {RENEW}"
             assert sorted(PLACE.findall(form)) == sorted(PLACE.findall(source)), source
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_a_button_that_a_sentence_names_is_called_so(path: Path) -> None:
+    catalogue = read_catalogue(path)
+    names: dict[str, set[str]] = {}
+    for (_, source), forms in catalogue.items():
+        names.setdefault(bare(source), set()).update(map(bare, forms))
+    for (_, source), forms in catalogue.items():
+        for named in re.findall("“([^”{}]+)”", source):
+            assert bare(named) in names, f"nothing is called {named}: {source}"
+            for form in forms:
+                quoted = set(map(bare, re.findall("„([^“]+)“", form)))
+                assert quoted & names[bare(named)], form
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)

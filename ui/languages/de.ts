@@ -11667,7 +11667,7 @@
   </message>
   <message>
    <source>Time taken</source>
-   <translation>Gebrauchte Zeit</translation>
+   <translation>Benötigte Zeit</translation>
   </message>
   <message>
    <source>Together</source>
@@ -12154,7 +12154,7 @@
   </message>
   <message>
    <source>control layers</source>
-   <translation>Kontrollebenen</translation>
+   <translation>Steuerebenen</translation>
   </message>
   <message>
    <source>denoiser {denoiser}</source>
@@ -12198,7 +12198,7 @@
   </message>
   <message>
    <source>image prompts</source>
-   <translation>Bildprompts</translation>
+   <translation>Bild-Prompts</translation>
   </message>
   <message>
    <source>in {precision}</source>
@@ -13181,11 +13181,11 @@
   </message>
   <message>
    <source>DPM adaptive</source>
-   <translation>DPM adaptiv</translation>
+   <translation>DPM adaptive</translation>
   </message>
   <message>
    <source>DPM fast</source>
-   <translation>DPM schnell</translation>
+   <translation>DPM fast</translation>
   </message>
   <message>
    <source>DPM2 with noise; detailed and lively.</source>
@@ -13225,11 +13225,11 @@
   </message>
   <message>
    <source>Exponential</source>
-   <translation>Exponentiell</translation>
+   <translation>Exponential</translation>
   </message>
   <message>
    <source>Exponential with a bend.</source>
-   <translation>Exponentiell mit einer Biegung.</translation>
+   <translation>Exponential mit einer Biegung.</translation>
   </message>
   <message>
    <source>Few-step models</source>
@@ -13261,11 +13261,11 @@
   </message>
   <message>
    <source>KL Optimal</source>
-   <translation>KL-optimal</translation>
+   <translation>KL Optimal</translation>
   </message>
   <message>
    <source>Linear Quadratic</source>
-   <translation>Linear-quadratisch</translation>
+   <translation>Linear Quadratic</translation>
   </message>
   <message>
    <source>Lively and soft, good in few steps.</source>
@@ -13309,7 +13309,7 @@
   </message>
   <message>
    <source>Polyexponential</source>
-   <translation>Polyexponentiell</translation>
+   <translation>Polyexponential</translation>
   </message>
   <message>
    <source>Predicts and corrects; good in few steps.</source>
@@ -13337,7 +13337,7 @@
   </message>
   <message>
    <source>SGM Uniform</source>
-   <translation>SGM gleichmäßig</translation>
+   <translation>SGM Uniform</translation>
   </message>
   <message>
    <source>SGM noise multiplier</source>
@@ -13353,7 +13353,7 @@
   </message>
   <message>
    <source>Simple</source>
-   <translation>Einfach</translation>
+   <translation>Simple</translation>
   </message>
   <message>
    <source>Stochastic</source>
@@ -13377,7 +13377,7 @@
   </message>
   <message>
    <source>Uniform</source>
-   <translation>Gleichmäßig</translation>
+   <translation>Uniform</translation>
   </message>
   <message>
    <source>What the first release came with.</source>
@@ -13655,7 +13655,7 @@
   </message>
   <message>
    <source>Free memory and try again</source>
-   <translation>Mit leerem Speicher</translation>
+   <translation>Speicher leeren und neu versuchen</translation>
   </message>
   <message>
    <source>Invert the mask and try again</source>
@@ -13719,7 +13719,7 @@
   </message>
   <message>
    <source>Try without the memory limit</source>
-   <translation>Ohne Speichergrenze</translation>
+   <translation>Ohne Speichergrenze versuchen</translation>
   </message>
   <message>
    <source>Try {size}</source>
@@ -14908,11 +14908,11 @@
   </message>
   <message>
    <source>The picture is finished and held in memory until Safelight closes: once there is room, “Try again” saves it.</source>
-   <translation>Das Bild ist fertig und bleibt im Speicher, bis Safelight geschlossen wird: Sobald Platz ist, speichert „Erneut versuchen“ es.</translation>
+   <translation>Das Bild ist fertig und bleibt im Speicher, bis Safelight geschlossen wird: Sobald Platz ist, speichert „Noch einmal versuchen“ es.</translation>
   </message>
   <message>
    <source>The picture is finished and kept in {folder}: once there is room, “Try again” saves it.</source>
-   <translation>Das Bild ist fertig und liegt in {folder}: Sobald Platz ist, speichert „Erneut versuchen“ es.</translation>
+   <translation>Das Bild ist fertig und liegt in {folder}: Sobald Platz ist, speichert „Noch einmal versuchen“ es.</translation>
   </message>
   <message>
    <source>The runtime {name} brings what it needs; “Runtimes” installs it.</source>
