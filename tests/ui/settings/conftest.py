@@ -21,8 +21,10 @@ def _complete_desk(shared_desk: Desk) -> Desk:  # pyright: ignore[reportUnusedFu
 
 
 @pytest.fixture
-def desk(_complete_desk: Desk, theme: Theme) -> Iterator[Desk]:
+def desk(_complete_desk: Desk, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     """The desk of all tests, as after the first start, at its settings."""
+    # Until changes are written, which each test waits for at its end.
+    monkeypatch.setattr("app.settings_state._SOON_MS", 10)
     _complete_desk.put_back()
     _complete_desk.window.places.open(Place.SETTINGS)
     yield _complete_desk
