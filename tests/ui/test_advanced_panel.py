@@ -55,6 +55,17 @@ OF_THEIR_OWN = {
 }
 
 
+@pytest.fixture
+def desk(kept_desk: Desk) -> Desk:
+    """The window of all tests here, whose sections are folded."""
+    advanced = kept_desk.window.form.advanced
+    if advanced.section.present is not None:
+        for section in (*advanced.rows.sections.values(), advanced.section):
+            if section.is_open:
+                section.head.click()
+    return kept_desk
+
+
 def row_of(desk: Desk, option: str) -> OptionRow:
     advanced = desk.window.form.advanced.rows
     folded = (section.whole for section in advanced.groups.values())
@@ -124,7 +135,10 @@ def test_every_control_of_the_form_is_one_of_its_widgets() -> None:
     )
 
 
-def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(desk: Desk) -> None:
+def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(
+    make_desk: MakeDesk,
+) -> None:
+    desk = make_desk()
     advanced = desk.window.form.advanced
     assert advanced.section.present is None
     QTest.mouseClick(advanced.section.head, Qt.MouseButton.LeftButton)
@@ -135,7 +149,8 @@ def test_the_advanced_settings_are_folded_until_they_are_opened_and_stay_open(de
     assert last.layout.sections == ("advanced",)
 
 
-def test_an_inner_section_is_made_when_it_is_opened(desk: Desk) -> None:
+def test_an_inner_section_is_made_when_it_is_opened(make_desk: MakeDesk) -> None:
+    desk = make_desk()
     section = desk.window.form.advanced.rows.machine
     assert section.present is None
     section.head.click()
@@ -158,8 +173,9 @@ class ShownWindows(QObject):
 
 
 def test_rows_that_are_shown_as_they_are_made_are_no_windows(
-    desk: Desk, qapp: QApplication
+    make_desk: MakeDesk, qapp: QApplication
 ) -> None:
+    desk = make_desk()
     desk.session.generation.refiner = RefinerChoice(checkpoint="/a.safetensors")
     shown = ShownWindows()
     qapp.installEventFilter(shown)
