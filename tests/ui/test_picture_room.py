@@ -151,6 +151,17 @@ def test_the_queue_lies_below_the_form_where_the_picture_needs_the_room(desk: De
     assert window.form.height() == form
 
 
+def test_the_queue_hides_no_details(desk: Desk) -> None:
+    window = desk.window
+    resize(desk, WIDE)
+    press(desk, ActionName.QUEUE)
+    press(desk, ActionName.DETAILS)
+    assert window.canvas.details.isVisible()
+    assert not place_of(desk, window.queue).intersects(place_of(desk, window.canvas.details))
+    press(desk, ActionName.DETAILS)
+    assert place_of(desk, window.queue).right() == window.rect().right()
+
+
 def test_the_queue_lies_over_the_trailing_side_of_other_places(desk: Desk) -> None:
     window = desk.window
     resize(desk, NARROW)

@@ -17,7 +17,8 @@ _MOVING = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.H
 class QueuePlace(QObject):
     """Puts the drawer over the trailing side of the picture where that leaves it its part.
 
-    Elsewhere it takes the lower part of the form's side. Beside a folded side it is narrower.
+    Elsewhere, and beside details, it takes the lower part of the form's side. It is narrower
+    beside a folded side.
     """
 
     def __init__(self, drawer: QueueDrawer, places: QWidget, create: CreatePage) -> None:
@@ -42,8 +43,14 @@ class QueuePlace(QObject):
             self._create.isVisibleTo(self._places)
             and not self._sides.is_folded
             and side.height() >= _LEAST_HEIGHT + _LEAST_FORM
-            and self._room < QUEUE_LEAST
+            and (self._room < QUEUE_LEAST or self._covers_details)
         )
+
+    @property
+    def _covers_details(self) -> bool:
+        """True where the drawer at the trailing side would hide what tells of the picture."""
+        canvas = self._create.canvas
+        return canvas.isAncestorOf(canvas.details) and canvas.details.isVisibleTo(canvas)
 
     def _put(self) -> None:
         shown = not self._drawer.isHidden()
