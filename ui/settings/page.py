@@ -40,7 +40,7 @@ _NAVIGATION_WIDTH = 200
 _CONTENT_WIDTH = 760
 # The rows that are shown together, and the sections that are there at once: what is styled and
 # laid out in one turn.
-_TOGETHER = 6
+_TOGETHER = 3
 _FIRST_SECTIONS = 1
 _RESTING_MS = 600
 
