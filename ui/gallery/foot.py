@@ -1,6 +1,6 @@
 """The line below the pictures: how many there are, what is done with the chosen, tiles' size."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
@@ -17,6 +17,7 @@ from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import plain_label
+from ui.widgets.tab_order import controls_in, put_after
 from ui.widgets.value_slider import ValueSlider
 
 _SLIDER = 112
@@ -27,15 +28,17 @@ class Foot(QWidget):
 
     side_wanted = Signal(int)
 
-    def __init__(self, theme: Theme, actions: Actions) -> None:
+    def __init__(self, theme: Theme, actions: Actions, make_bar: Callable[[], PictureBar]) -> None:
+        """`make_bar` is called for the buttons when pictures are chosen for the first time."""
         super().__init__()
+        self._make_bar = make_bar
+        self._bar: PictureBar | None = None
         self.setProperty("role", "panel")
         self.reading = QProgressBar()
         self.reading.setTextVisible(False)
         self.reading.setAccessibleName(self.tr("Reading pictures"))
         self.reading.hide()
         self.numbers = plain_label("", "caption")
-        self.bar = PictureBar(theme, actions)
         folders, details = actions[ActionName.GALLERY_FOLDERS], actions[ActionName.DETAILS]
         self.folders = IconButton(theme, "folder", folders.text(), checkable=True)
         self.details = IconButton(theme, "info", details.text(), checkable=True)
@@ -54,6 +57,17 @@ class Foot(QWidget):
         self._lay_out()
         self.side.valueChanged.connect(self._on_side)
 
+    @property
+    def bar(self) -> PictureBar:
+        """The buttons for the chosen pictures, which are made for who asks."""
+        if self._bar is None:
+            self._bar = self._make_bar()
+            inner = controls_in(self._bar)
+            # Between the two stretches.
+            self._row.insertWidget(self._row.indexOf(self.numbers) + 2, self._bar)
+            put_after(self.folders, inner)
+        return self._bar
+
     def show_side(self, side: int) -> None:
         """Show the present size of tiles."""
         self.side.setValue(side)
@@ -69,7 +83,8 @@ class Foot(QWidget):
     def show_choice(self, rows: Sequence[GalleryRow], chosen: int, count: int) -> None:
         """Show so many chosen pictures of all; `rows` are those whose marks are shown."""
         self.numbers.setText(chosen_label(chosen, count))
-        self.bar.show_rows(rows, chosen)
+        if chosen or self._bar is not None:
+            self.bar.show_rows(rows, chosen)
         self._fit()
 
     def show_reading(self, done: int, total: int) -> None:
@@ -95,25 +110,25 @@ class Foot(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        self.bar.show_words(shown=True)
-        room = self._room()
-        self.bar.show_words(shown=room >= 0)
+        if self._bar is not None:
+            self._bar.show_words(shown=True)
+            self._bar.show_words(shown=self._room() >= 0)
         room = self._room()
         self.side.setVisible(self._is_browsing and room >= _SLIDER)
         self.numbers.setVisible(room - _SLIDER >= self.numbers.sizeHint().width())
 
     def _room(self) -> int:
         """Return the width that the buttons leave for the number of pictures and the slider."""
-        return self.width() - self.bar.sizeHint().width() - 2 * self.details.width() - 8 * S
+        buttons = 0 if self._bar is None else self._bar.sizeHint().width()
+        return self.width() - buttons - 2 * self.details.width() - 8 * S
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
+        self._row = row = QHBoxLayout()
         row.setContentsMargins(S, S, M, S)
         row.setSpacing(S)
         row.addWidget(self.folders)
         row.addWidget(self.numbers)
         row.addStretch(1)
-        row.addWidget(self.bar)
         row.addStretch(1)
         row.addWidget(self.side)
         row.addWidget(self.details)

@@ -22,7 +22,7 @@ from ui.gallery.folders_pane import FoldersPane
 from ui.gallery.foot import Foot
 from ui.gallery.grid_view import SIDE_STEP
 from ui.gallery.labels import chosen_words, name_of, trouble_label
-from ui.gallery.picture_bar import COMPARED
+from ui.gallery.picture_bar import COMPARED, PictureBar
 from ui.gallery.picture_loader import PictureLoader
 from ui.gallery.tile_store import TileStore
 from ui.gallery.viewer import Viewer
@@ -67,9 +67,7 @@ class GalleryPage(QWidget):
         self.browser = Browser(self._index, self.tiles, self._habits, theme)
         self.details = PictureDetails(theme)
         self.details.setFixedWidth(_DETAILS)
-        self.foot = Foot(theme, actions)
-        self.upscale = UpscaleButton(session, theme, actions, self._upscaled)
-        self.foot.bar.add(self.upscale)
+        self.foot = Foot(theme, actions, self._make_bar)
         self._folders_line = rule(Qt.Orientation.Vertical)
         self._details_line = rule(Qt.Orientation.Vertical)
         self._middle = Stack()
@@ -105,6 +103,17 @@ class GalleryPage(QWidget):
         comparison.closed.connect(self.browse)
         comparison.focus_moved.connect(self._refresh)
         return comparison
+
+    @cached_property
+    def upscale(self) -> UpscaleButton:
+        """The button of the foot that upscales what is meant."""
+        return UpscaleButton(self._session, self._theme, self._actions, self._upscaled)
+
+    def _make_bar(self) -> PictureBar:
+        bar = PictureBar(self._theme, self._actions)
+        bar.add(self.upscale)
+        bar.rated.connect(self._deeds.rate)
+        return bar
 
     def _upscaled(self) -> tuple[str, ...]:
         return self._deeds.paths()
@@ -201,7 +210,6 @@ class GalleryPage(QWidget):
         grid.marked.connect(self._deeds.mark)
         self.folders.chosen.connect(browser.search.look_into)
         self.foot.side_wanted.connect(grid.use_side)
-        self.foot.bar.rated.connect(self._deeds.rate)
         self._index.facets_changed.connect(self._on_counted)
         self._index.progress.connect(self.foot.show_reading)
         self._index.marked.connect(self._on_marked)

@@ -34,6 +34,7 @@ from ui.gallery.browser import Browser
 from ui.gallery.compare import ComparePane, Comparison
 from ui.gallery.differences import differing
 from ui.gallery.page import GalleryPage
+from ui.gallery.picture_bar import PictureBar
 from ui.gallery.viewer import Viewer
 from ui.picture_facts import Fact, read_facts
 from ui.places import Place
@@ -747,3 +748,21 @@ def test_words_that_are_typed_before_the_index_is_open_are_searched_for(
     QTest.keyClicks(desk.window.focusWidget(), "s")
     desk.wait(lambda: page.browser.count == 0)
     assert words.text() == "boats"
+
+
+def test_the_buttons_for_chosen_pictures_are_made_with_the_first_choice(nothing: Shown) -> None:
+    # They are a quarter of the widgets that an opened page takes long to make.
+    nothing.desk.wait(nothing.browser.no_pictures.isVisible)
+    assert nothing.page.findChildren(PictureBar) == []
+    write_picture(nothing.folder / "a.png", "a cat")
+    nothing.session.gallery_index.rescan()
+    nothing.wait_for(1)
+    (bar,) = nothing.page.findChildren(PictureBar)
+    foot = nothing.page.foot
+    nothing.desk.wait(bar.isVisible)
+    assert foot.folders.geometry().right() < bar.x() < bar.geometry().right() < foot.details.x()
+    reached = [foot.folders, bar.favourite, bar.reject, bar.use, nothing.page.upscale, foot.details]
+    chain: list[QWidget | None] = [foot.folders]
+    while chain[-1] is not None and chain[-1] is not foot.details:
+        chain.append(chain[-1].nextInFocusChain())
+    assert [widget for widget in chain if widget in reached] == reached
