@@ -105,8 +105,8 @@ class SearchBar(QWidget):
 
     @property
     def narrows(self) -> bool:
-        """True if words or filters hide pictures, beside the folder."""
-        return self.query != self._everything
+        """True if words or filters hide pictures, beside the folder, or will in a moment."""
+        return self._paused.isActive() or self.query != self._everything
 
     @property
     def _everything(self) -> GalleryQuery:

@@ -766,3 +766,11 @@ def test_the_buttons_for_chosen_pictures_are_made_with_the_first_choice(nothing:
     while chain[-1] is not None and chain[-1] is not foot.details:
         chain.append(chain[-1].nextInFocusChain())
     assert [widget for widget in chain if widget in reached] == reached
+
+
+def test_pictures_are_chosen_though_words_were_typed_just_before(shown: Shown) -> None:
+    path = shown.session.gallery_index.rows(shown.browser.model.ids)[2].path
+    shown.browser.search.words.setText("nothing has these words")
+    shown.page.choose_pictures([path])
+    assert shown.browser.search.words.text() == ""
+    shown.desk.wait(lambda: shown.page.picture == path)
