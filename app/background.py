@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
@@ -23,6 +23,14 @@ _PATIENCE_MS = 2000
 _MOST_BESIDE = 16
 
 
+class _Call(NamedTuple):
+    """A function for another thread, and what is called with its outcome on this one."""
+
+    function: Callable[[], Any]
+    then: Callable[[Any], None]
+    otherwise: Callable[[], None] | None
+
+
 class Background(QObject):
     """A pool of threads. Every call's outcome is delivered on the thread this object lives on.
 
@@ -33,13 +41,18 @@ class Background(QObject):
     """
 
     failed = Signal(object)
-    _finished = Signal(object, object)
+    # The number of a call, its result, and the ErrorInfo of what it raised.
+    _finished = Signal(int, object, object)
 
     def __init__(self, threads: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open = True
+        # The calls whose outcome was not delivered, by number. Threads hold nothing of a call as it
+        # is delivered, or an object of Qt that only the call holds could end on theirs.
+        self._calls: dict[int, _Call] = {}
+        self._number = 0
         # What must be done and has not begun, in order, and the right to do the next of it.
-        self._owed: deque[Callable[[], None]] = deque()
+        self._owed: deque[int] = deque()
         self._turn = Lock()
         # The number of the last look, and by subject that of the latest look delivered.
         self._looks = 0
@@ -67,26 +80,15 @@ class Background(QObject):
         and not before an earlier one has ended. `otherwise` is called in place of `then` where a
         bug of ours ended the function: whoever waits for the result waits no more.
         """
-
-        def fail(error: ErrorInfo) -> None:
-            self.failed.emit(error)
-            if otherwise is not None:
-                otherwise()
-
-        def call() -> None:
-            try:
-                result = function()
-            except Exception as error:  # noqa: BLE001 (the boundary that reports)
-                _log.exception("in the background")
-                self._finished.emit(fail, fault(error))
-                return
-            self._finished.emit(then, result)
-
-        if must and self._open:
-            self._owed.append(call)
-        if self._open:
-            self._pool.start(partial(self._timed, self._call_owed if must else call))
-        if self._open and self._threads > 1 and not self._watch.isActive():
+        if not self._open:
+            return
+        self._number += 1
+        self._calls[self._number] = _Call(function, then, otherwise)
+        if must:
+            self._owed.append(self._number)
+        call = self._call_owed if must else partial(self._call, self._number)
+        self._pool.start(partial(self._timed, call))
+        if self._threads > 1 and not self._watch.isActive():
             self._watch.start()
 
     def look(
@@ -118,7 +120,17 @@ class Background(QObject):
         self._pool.clear()
         self._pool.waitForDone()
         while self._owed:
-            self._owed.popleft()()
+            self._call(self._owed.popleft())
+        self._calls.clear()
+
+    def _call(self, number: int) -> None:
+        result, error = None, None
+        try:
+            result = self._calls[number].function()
+        except Exception as raised:  # noqa: BLE001 (the boundary that reports)
+            _log.exception("in the background")
+            error = fault(raised)
+        self._finished.emit(number, result, error)
 
     def _timed(self, call: Callable[[], None]) -> None:
         key = object()
@@ -142,10 +154,17 @@ class Background(QObject):
             try:
                 # Another thread may have done the last of it since.
                 if self._owed:
-                    self._owed.popleft()()
+                    self._call(self._owed.popleft())
             finally:
                 self._turn.release()
 
-    def _deliver(self, then: Callable[[object], None], result: object) -> None:
-        if self._open:
-            then(result)
+    def _deliver(self, number: int, result: object, error: ErrorInfo | None) -> None:
+        if not self._open:
+            return
+        call = self._calls.pop(number)
+        if error is None:
+            call.then(result)
+            return
+        self.failed.emit(error)
+        if call.otherwise is not None:
+            call.otherwise()

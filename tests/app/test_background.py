@@ -1,9 +1,10 @@
 """Results come back on the thread that asked; faults are told, not lost."""
 
 import threading
+from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from pytestqt.qtbot import QtBot
 
 from app import background as background_module
@@ -182,4 +183,37 @@ def test_a_pool_of_one_thread_keeps_the_order_of_its_calls(
     assert seen == []
     answer.set()
     qtbot.waitUntil(lambda: seen == ["first", "second"], timeout=PATIENCE_MS)
+    background.close()
+
+
+def test_an_object_that_a_call_alone_holds_ends_on_the_thread_that_asked(qtbot: QtBot) -> None:
+    # An object of Qt with timers or sockets must not end on another thread.
+    class Slow(Background):
+        """A thread is done with its call only after the result was delivered."""
+
+        def _timed(self, call: Callable[[], None]) -> None:
+            super()._timed(call)
+            delivered.wait(PATIENCE_MS / 1000)
+            del call
+            left.set()
+
+    delivered, left = threading.Event(), threading.Event()
+    ended_on: list[int] = []
+
+    class Asking(QObject):
+        def work(self) -> int:
+            return 1
+
+        def take(self, _result: int) -> None:
+            QTimer.singleShot(0, delivered.set)
+
+    background, asking = Slow(1), Asking()
+    asking.destroyed.connect(
+        lambda: ended_on.append(threading.get_ident()), Qt.ConnectionType.DirectConnection
+    )
+    background.run(asking.work, asking.take, otherwise=asking.deleteLater)
+    del asking
+    qtbot.waitUntil(left.is_set, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(ended_on), timeout=PATIENCE_MS)
+    assert ended_on == [threading.get_ident()]
     background.close()
