@@ -3,10 +3,8 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +42,6 @@ from tests.oracle.fidelity.picture import (  # noqa: E402
     NEGATIVE,
     PROMPT,
     SEED,
-    STEPS,
     Picture,
 )
 from tests.oracle.fidelity.second_passes import (  # noqa: E402
@@ -58,12 +55,16 @@ from tests.oracle.fidelity.second_passes import (  # noqa: E402
 from tests.oracle.spandrel_networks import loaded  # noqa: E402
 from tests.oracle.test_refined_tools import Refined  # noqa: E402
 from tests.pipeline.jobs import RESIDENCY, a_request, psnr, run  # noqa: E402
-from tests.thinned import thinned  # noqa: E402
-from tests.tiny_checkpoint import SIDE, write_checkpoint  # noqa: E402
+from tests.thinned import each_with_one_in_turn  # noqa: E402
+from tests.tiny_checkpoint import DOWNSCALE, SIDE, write_checkpoint  # noqa: E402
 from tests.upscalers.small import arrays_of, file_of, setting  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 LIMIT = 50
+STEPS = 4
+# The scale of second pictures: at twice the size each step takes four times as long.
+SCALE = 1.5
+LARGER = int(SCALE * SIDE)
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +111,6 @@ def pixels(networks: Networks, latent: Any) -> np.ndarray:
         return networks.pixels(latent, rounds=False)
 
 
-def pairs(first: Sequence[object], second: Sequence[object]) -> list[Any]:
-    """Each of the first with one of the second in turn; `make thorough` has every pair."""
-    often = [(item, second[number % len(second)]) for number, item in enumerate(first)]
-    return thinned(product(first, second), often, pytest.mark.slow)
-
-
 @pytest.mark.parametrize("size", [(26, 34), (20, 31), (13, 40), (7, 9)])
 @pytest.mark.parametrize(
     ("mode", "torchs", "antialias"),
@@ -140,58 +135,62 @@ def test_latents_are_interpolated_as_by_torch(mode, torchs: str, antialias: bool
 
 @pytest.mark.parametrize("upscaler", MODES)
 def test_latents_are_enlarged_and_redrawn_as_by_a1111(folders, networks, upscaler: str) -> None:
-    picture, strength = Picture("Euler a"), 0.6
-    second = Second(picture, (2 * SIDE, 2 * SIDE), strength, upscaler)
+    picture, strength = Picture("Euler a", steps=STEPS), 0.6
+    second = Second(picture, (LARGER, LARGER), strength, upscaler)
     base = networks[0]
     expected = a1111_second(base, a1111_latent(base, picture), base, second)
-    wanted = SecondPass(upscaler=upscaler, strength=strength)
+    wanted = SecondPass(scale=SCALE, upscaler=upscaler, strength=strength)
     check(ours(folders, ConventionName.A1111, "euler_a", wanted), pixels(base, expected))
 
 
 @pytest.mark.parametrize(
     ("sampler", "upscaler"),
-    pairs(["DPM++ 2M", "DPM++ SDE", "DPM2 a", "Heun"], ["Latent", "lanczos"]),
+    each_with_one_in_turn(
+        ["DPM++ 2M", "DPM++ SDE", "DPM2 a", "Heun"], ["Latent", "lanczos"], pytest.mark.slow
+    ),
 )
 def test_second_passes_have_steps_samplers_and_sizes_as_in_a1111(
     folders, networks, sampler: str, upscaler: str
 ) -> None:
-    """Six steps of another sampler at one and a half times the size."""
-    first, base = Picture("Euler"), networks[0]
-    size = int(SIDE * 1.5), int(SIDE * 1.5)
-    second = Second(replace(first, sampler=sampler, steps=6), size, 0.45, upscaler)
+    """Six steps of another sampler."""
+    first, base = Picture("Euler", steps=STEPS), networks[0]
+    own = replace(first, sampler=sampler, steps=6)
+    second = Second(own, (LARGER, LARGER), 0.45, upscaler)
     expected = a1111_second(base, a1111_latent(base, first), base, second)
-    own = SamplerName(A1111_SAMPLERS[sampler])
+    name = SamplerName(A1111_SAMPLERS[sampler])
     schedule = ScheduleName.EXPONENTIAL if "SDE" in sampler else ScheduleName.KARRAS
     schedule = {"Heun": ScheduleName.NORMAL, "DPM++ SDE": ScheduleName.KARRAS}.get(
         sampler, schedule
     )
     wanted = SecondPass(
-        scale=1.5, upscaler=upscaler, strength=0.45, steps=6, sampler=own, schedule=schedule
+        scale=SCALE, upscaler=upscaler, strength=0.45, steps=6, sampler=name, schedule=schedule
     )
     made = ours(folders, ConventionName.A1111, "euler", wanted, schedule=ScheduleName.NORMAL)
     check(made, pixels(base, expected))
 
 
 @pytest.mark.parametrize(
-    ("wide", "upscaler"), pairs([True, False], ["Latent (bicubic)", "lanczos"])
+    ("wide", "upscaler"),
+    each_with_one_in_turn([True, False], ["Latent (bicubic)", "lanczos"], pytest.mark.slow),
 )
 def test_pictures_of_another_shape_are_cut_as_by_a1111(
     folders, networks, upscaler: str, wide: bool
 ) -> None:
-    picture, base = Picture("Euler"), networks[0]
-    size = (160, 130) if wide else (130, 160)
-    second = Second(picture, size, 0.5, upscaler, enlarged=(160, 160))
+    picture, base = Picture("Euler", steps=STEPS), networks[0]
+    size = (120, 98) if wide else (98, 120)
+    second = Second(picture, size, 0.5, upscaler, enlarged=(120, 120))
     expected = a1111_second(base, a1111_latent(base, picture), base, second)
     wanted = SecondPass(width=size[0], height=size[1], upscaler=upscaler, strength=0.5)
     check(ours(folders, ConventionName.A1111, "euler", wanted), pixels(base, expected))
 
 
 def test_prompts_and_checkpoint_of_a_second_pass_act_as_in_a1111(folders, networks) -> None:
-    picture, (base, other) = Picture("Euler"), networks
+    picture, (base, other) = Picture("Euler", steps=STEPS), networks
     own = replace(picture, prompt="a house", negative="red")
-    second = Second(own, (2 * SIDE, 2 * SIDE), 0.7, "lanczos")
+    second = Second(own, (LARGER, LARGER), 0.7, "lanczos")
     expected = a1111_second(base, a1111_latent(base, picture), other, second)
     wanted = SecondPass(
+        scale=SCALE,
         upscaler="lanczos",
         strength=0.7,
         prompt="a house",
@@ -200,20 +199,21 @@ def test_prompts_and_checkpoint_of_a_second_pass_act_as_in_a1111(folders, networ
     )
     made = ours(folders, ConventionName.A1111, "euler", wanted)
     check(made, pixels(other, expected))
-    same = SecondPass(upscaler="lanczos", strength=0.7)
+    same = SecondPass(scale=SCALE, upscaler="lanczos", strength=0.7)
     assert psnr(ours(folders, ConventionName.A1111, "euler", same), made) < LIMIT - 15
 
 
 def test_a_refiner_takes_over_in_the_second_pass_as_in_a1111(folders, networks) -> None:
-    picture, (base, other), at = Picture("Euler"), networks, 0.6
+    picture, (base, other), at = Picture("Euler", steps=STEPS), networks, 0.6
     guided = partial(_refining, other, at)
-    second = Second(picture, (2 * SIDE, 2 * SIDE), 0.75)
+    second = Second(picture, (LARGER, LARGER), 0.75)
     expected = a1111_second(base, a1111_latent(base, picture), base, second, guided)
     refiner = RefinerChoice(checkpoint=str(folders[1]), switch_at=at)
     asked = partial(ours, folders, ConventionName.A1111, "euler")
-    made = asked(SecondPass(strength=0.75), refiner=refiner)
+    wanted = SecondPass(scale=SCALE, strength=0.75)
+    made = asked(wanted, refiner=refiner)
     check(made, pixels(base, expected))
-    assert psnr(asked(SecondPass(strength=0.75)), made) < LIMIT - 10
+    assert psnr(asked(wanted), made) < LIMIT - 10
 
 
 def _refining(refiner: Networks, at: float, *given: Any) -> Refined:
@@ -222,14 +222,14 @@ def _refining(refiner: Networks, at: float, *given: Any) -> Refined:
 
 def test_two_second_passes_follow_each_other(folders, networks) -> None:
     """A1111 has one; a chain of them is the same loop again."""
-    picture, base = Picture("Euler a"), networks[0]
-    first = Second(picture, (96, 96), 0.6, "Latent (antialiased)")
-    second = Second(picture, (192, 192), 0.4, "lanczos")
+    picture, base = Picture("Euler a", steps=STEPS), networks[0]
+    first = Second(picture, (80, 80), 0.6, "Latent (antialiased)")
+    second = Second(picture, (120, 120), 0.4, "lanczos")
     latent = a1111_second(base, a1111_latent(base, picture), base, first)
     expected = a1111_second(base, latent, base, second)
     wanted = (
-        SecondPass(scale=1.5, upscaler="Latent (antialiased)", strength=0.6),
-        SecondPass(scale=2, upscaler="lanczos", strength=0.4),
+        SecondPass(scale=1.25, upscaler="Latent (antialiased)", strength=0.6),
+        SecondPass(scale=1.5, upscaler="lanczos", strength=0.4),
     )
     check(ours(folders, ConventionName.A1111, "euler_a", *wanted), pixels(base, expected))
 
@@ -277,7 +277,7 @@ def in_grid(image: Image.Image, tile: int, enlarge: Any, overlap: int = 8) -> Im
 
 def test_an_upscalers_file_enlarges_the_picture_as_in_a1111(folders, networks, tmp_path) -> None:
     """Enlarged to twice its size, and brought to one and a half times by Lanczos."""
-    picture, base, size = Picture("Euler"), networks[0], (int(1.5 * SIDE), int(1.5 * SIDE))
+    picture, base, size = Picture("Euler", steps=STEPS), networks[0], (LARGER, LARGER)
 
     def enlarge(image: Image.Image, width: int, height: int) -> Image.Image:
         made = a1111_upscaled(image, 0)
@@ -285,7 +285,7 @@ def test_an_upscalers_file_enlarges_the_picture_as_in_a1111(folders, networks, t
 
     second = Second(picture, size, 0.5, COMPACT, enlarge=enlarge)
     expected = a1111_second(base, a1111_latent(base, picture), base, second)
-    wanted = SecondPass(upscaler=str(file_of(tmp_path, COMPACT)), strength=0.5, scale=1.5)
+    wanted = SecondPass(upscaler=str(file_of(tmp_path, COMPACT)), strength=0.5, scale=SCALE)
     made = ours(folders, ConventionName.A1111, "euler", wanted)
     check(made, pixels(base, expected))
     diffusers_ours = ours(folders, ConventionName.DIFFUSERS, "euler", wanted)
@@ -318,35 +318,40 @@ def test_latents_are_turned_as_by_comfyui(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(
     ("sampler", "upscaler"),
-    pairs(
+    each_with_one_in_turn(
         ["euler", "euler_ancestral", "dpmpp_2m"],
         ["Latent (nearest-exact)", "Latent (bislerp)", "area"],
+        pytest.mark.slow,
     ),
 )
 def test_a_second_sampler_draws_as_in_comfyui(folders, networks, sampler: str, upscaler) -> None:
     """`LatentUpscaleBy` or `ImageScaleBy`, and a KSampler with a seed of its own."""
-    picture, base = Picture(sampler, "karras", source="cuda"), networks[0]
+    picture, base = Picture(sampler, "karras", steps=STEPS, source="cuda"), networks[0]
     latent = comfy_latent(base, picture, torch.zeros((1, *SHAPE)), 1.0)
+    # Of other sizes, the areas of ComfyUI are of whole pixels, and ours are not.
+    scale = 2 if upscaler == "area" else SCALE
+    side = int(scale * SIDE)
+    cells = side // DOWNSCALE, side // DOWNSCALE
     if upscaler == "Latent (bislerp)":
-        large = comfy_bislerp(latent, (2 * latent.shape[2], 2 * latent.shape[3]))
+        large = comfy_bislerp(latent, cells)
     elif upscaler in MODES:
-        large = torch.nn.functional.interpolate(latent, scale_factor=2, mode=MODES[upscaler][0])
+        large = torch.nn.functional.interpolate(latent, cells, mode=MODES[upscaler][0])
     else:
-        large = _scaled_picture(base, latent)
-    own = replace(picture, seed=SEED + 100, steps=7)
+        large = _scaled_picture(base, latent, side)
+    own = replace(picture, seed=SEED + 100, steps=5)
     expected = comfy_latent(base, own, large, 0.55)
-    wanted = SecondPass(upscaler=upscaler, strength=0.55, steps=7, seed=SEED + 100)
+    wanted = SecondPass(scale=scale, upscaler=upscaler, strength=0.55, steps=5, seed=SEED + 100)
     ours_name = COMFY_SAMPLERS[sampler]
     made = ours(folders, ConventionName.COMFY, ours_name, wanted, schedule=ScheduleName.KARRAS)
     check(made, pixels(base, expected))
 
 
-def _scaled_picture(networks: Networks, latent: Any) -> Any:
-    """The latent of a picture of twice the size: ComfyUI keeps numbers, not levels."""
+def _scaled_picture(networks: Networks, latent: Any, side: int) -> Any:
+    """The latent of a larger picture: ComfyUI keeps numbers, not levels."""
     with torch.no_grad():
         scale = networks.vae.config.scaling_factor
         image = (networks.vae.decode(latent / scale).sample / 2 + 0.5).clamp(0, 1)
-        large = torch.nn.functional.interpolate(image, scale_factor=2, mode="area")
+        large = torch.nn.functional.interpolate(image, (side, side), mode="area")
         return networks.vae.encode(large * 2 - 1).latent_dist.mode() * scale
 
 
@@ -377,10 +382,12 @@ def test_img2img_of_latents_and_pictures_of_diffusers_is_a_second_pass(folders) 
             **asked, width=SIDE, height=SIDE, generator=seeded(), output_type="latent"
         ).images
         if upscaler == "Latent":
-            image = torch.nn.functional.interpolate(latent, scale_factor=2, mode="bilinear")
+            image = torch.nn.functional.interpolate(
+                latent, (LARGER // DOWNSCALE, LARGER // DOWNSCALE), mode="bilinear"
+            )
         else:
             made = first(**asked, width=SIDE, height=SIDE, generator=seeded()).images[0]
-            image = made.resize((2 * SIDE, 2 * SIDE), Image.Resampling.LANCZOS)
+            image = made.resize((LARGER, LARGER), Image.Resampling.LANCZOS)
         redrawn = again(**asked, image=image, strength=0.6, generator=seeded()).images[0]
-        wanted = SecondPass(upscaler=upscaler, strength=0.6)
+        wanted = SecondPass(scale=SCALE, upscaler=upscaler, strength=0.6)
         check(ours(folders, ConventionName.DIFFUSERS, "euler", wanted), np.asarray(redrawn))
