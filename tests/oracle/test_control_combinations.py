@@ -243,8 +243,8 @@ def made_of(unet: Any, lora: dict[str, np.ndarray]) -> Any:
 @pytest.mark.parametrize(
     ("tile", "upscaler"),
     thinned(
-        [(tile, upscaler) for tile in (None, 96) for upscaler in ("Latent", "lanczos")],
-        [(None, "Latent"), (96, "lanczos")],
+        [(tile, upscaler) for tile in (None, 64) for upscaler in ("Latent", "lanczos")],
+        [(None, "Latent"), (64, "lanczos")],
         pytest.mark.slow,
     ),
 )
@@ -254,11 +254,12 @@ def test_a_second_pass_is_led_by_maps_of_its_own_size(leading, upscaler: str, ti
     picture = EULER
     latent = a1111_latent(networks, picture)
     networks.longest = tile and tile // 2
-    second = Second(picture, (2 * SIDE, 2 * SIDE), 0.6, upscaler)
+    side = int(1.5 * SIDE)
+    second = Second(picture, (side, side), 0.6, upscaler)
     expected = a1111_second(networks, latent, networks, second)
     with torch.no_grad():
         pixels = networks.pixels(expected, rounds=False)
-    wanted = SecondPass(upscaler=upscaler, strength=0.6, tile=tile)
+    wanted = SecondPass(scale=1.5, upscaler=upscaler, strength=0.6, tile=tile)
     (made,) = ours(leading, *WEIGHTS[:2], second_passes=(wanted,))
     check(made, pixels, *ours(leading, second_passes=(wanted,)))
 

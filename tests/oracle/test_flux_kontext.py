@@ -12,7 +12,10 @@ pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
 
-from diffusers.pipelines.flux import pipeline_flux_kontext_inpaint  # noqa: E402
+from diffusers.pipelines.flux import (  # noqa: E402
+    pipeline_flux_kontext,
+    pipeline_flux_kontext_inpaint,
+)
 
 from engine.api.request import InputImage  # noqa: E402
 from engine.api.values import InputRole  # noqa: E402
@@ -69,11 +72,20 @@ class TwoPictures(diffusers.FluxKontextPipeline):
         return latents, torch.cat([shown, more], dim=1), own, torch.cat([ids, places])
 
 
+@pytest.fixture
+def fewer_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes of references of the same shapes with few pixels, on both sides."""
+    sizes = [(192, 96), (96, 96)]
+    monkeypatch.setattr(reference_sizes, "_EVERY", tuple(sizes))
+    monkeypatch.setattr(pipeline_flux_kontext, "PREFERRED_KONTEXT_RESOLUTIONS", sizes)
+
+
+@pytest.mark.usefixtures("fewer_pixels")
 def test_a_second_reference_lies_below_the_first(kontext: Path, tmp_path: Path) -> None:
     references = drawn(tmp_path / "1.png", (150, 70), 1), drawn(tmp_path / "2.png", (90, 90), 2)
     pipe = opened(TwoPictures, kontext)
     pictures = [Image.open(reference.path) for reference in references]
-    pipe.second = pictures[1].resize((1024, 1024), Image.Resampling.LANCZOS)
+    pipe.second = pictures[1].resize((96, 96), Image.Resampling.LANCZOS)
     expected = their_pixels(pipe, **THEIRS, image=pictures[0])
     ours = our_pixels(kontext, **OURS, inputs=references)
     check(ours, expected)
