@@ -45,7 +45,7 @@ def said(panel: PromptPanel) -> list[str]:
 
 @pytest.mark.parametrize("kind", ["lora", "lyco", "loractl"])
 def test_the_tag_of_a_lost_lora_is_underlined(reading: Desk, kind: str) -> None:
-    reading.session.generation.prompt = f"a cat <{kind}:seaside:0.8>"
+    reading.session.generation.prompt = f"a house <{kind}:seaside:0.8>"
     edit = reading.window.form.prompt
     reading.wait(lambda: marked(edit)[1] == [f"<{kind}:seaside"])
 
