@@ -184,7 +184,7 @@ def test_a_setting_is_found_and_changed_by_keys(
 ) -> None:
     keys.press(Qt.Key.Key_4, CTRL)
     keys.write("previews")
-    desk.wait(lambda: any(sentence.startswith("Previews 1 of 1.") for sentence in said))
+    desk.wait(lambda: any(sentence.startswith("Previews 1 setting found.") for sentence in said))
     assert not any(sentence.startswith("Colours") for sentence in said)
     keys.press(Qt.Key.Key_Down)
     assert isinstance(keys.focused, TickBox)
