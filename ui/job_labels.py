@@ -21,8 +21,22 @@ def job_title(job: Job) -> str:
 
 def upscaler_name(upscaler: str) -> str:
     """Return the name of an upscaler's file without its suffix, or of a method without a file."""
-    if upscaler == Resampling.LANCZOS:
-        return translate("labels", "Lanczos")
-    if upscaler == Resampling.AREA:
-        return translate("labels", "Area")
-    return weights_name(upscaler)
+    names = {
+        Resampling.LANCZOS.value: translate("labels", "Lanczos"),
+        Resampling.BICUBIC.value: translate("labels", "Bicubic"),
+        Resampling.BILINEAR.value: translate("labels", "Bilinear"),
+        Resampling.AREA.value: translate("labels", "Area"),
+        Resampling.NEAREST.value: translate("labels", "Nearest"),
+    }
+    return names.get(upscaler) or weights_name(upscaler)
+
+
+def resampling_about(method: Resampling) -> str:
+    """Return a sentence about a method that needs no file."""
+    return {
+        Resampling.LANCZOS: translate("labels", "Quick and sharp; adds no detail."),
+        Resampling.BICUBIC: translate("labels", "A little softer than Lanczos."),
+        Resampling.BILINEAR: translate("labels", "Soft; adds no detail."),
+        Resampling.AREA: translate("labels", "Means of whole pixels: for smaller pictures."),
+        Resampling.NEAREST: translate("labels", "Repeats pixels: for pixel art."),
+    }[method]

@@ -5,6 +5,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.form.layer_kinds import file_name
 from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
 from engine.api.weight_suffixes import weights_name
+from ui.job_labels import resampling_about, upscaler_name
 from ui.labels import duration, size_label
 
 translate = QCoreApplication.translate
@@ -12,18 +13,8 @@ translate = QCoreApplication.translate
 
 def upscaler_words(upscaler: str) -> tuple[str, str]:
     """Return the name of an upscaler, and a sentence about it; of a file, its name and path."""
-    plain = {
-        Resampling.LANCZOS.value: (
-            translate("passes", "Lanczos"),
-            translate("passes", "The picture, enlarged sharply."),
-        ),
-        Resampling.AREA.value: (
-            translate("passes", "Area"),
-            translate("passes", "The picture, enlarged softly."),
-        ),
-    }
-    if upscaler in plain:
-        return plain[upscaler]
+    if upscaler in tuple(Resampling):
+        return upscaler_name(upscaler), resampling_about(Resampling(upscaler))
     if upscaler in LATENT_UPSCALERS:
         return upscaler, _latent_about(upscaler)
     return weights_name(upscaler), upscaler

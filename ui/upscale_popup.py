@@ -16,7 +16,7 @@ from engine.api.values import ErrorInfo
 from engine.api.weight_suffixes import weights_name
 from ui.files.chooser import FileChooser
 from ui.files.kinds import UPSCALER_PATTERNS
-from ui.job_labels import upscaler_name
+from ui.job_labels import resampling_about, upscaler_name
 from ui.labels import duration, file_size, size_label
 from ui.model_labels import upscaler_about
 from ui.theme.metrics import XS, L, M, S
@@ -126,12 +126,8 @@ class UpscalePopup(QFrame):
         self.upscaler.clear()
         for model in self._commands.upscalers:
             self.upscaler.add_choice(weights_name(model.path), model.path, upscaler_about(model))
-        sentences = {
-            Resampling.LANCZOS: self.tr("Quick and sharp; adds no detail. Needs no file."),
-            Resampling.AREA: self.tr("Repeats pixels: for pixel art. Needs no file."),
-        }
-        for method, about in sentences.items():
-            self.upscaler.add_choice(upscaler_name(method), method.value, about)
+        for method in Resampling:
+            self.upscaler.add_choice(upscaler_name(method), method.value, resampling_about(method))
         if chosen and self.upscaler.findData(chosen) < 0:
             self._elsewhere = chosen
         if self._elsewhere and self.upscaler.findData(self._elsewhere) < 0:

@@ -43,8 +43,8 @@ def add_arguments(parser: OptionGroup) -> None:
     part = "how much of the enlarged picture is drawn anew: 0 to 1; default: 0.7"
     add("--hires-strength", type=parse_number, metavar="X", help=part)
     upscaler = (
-        "an upscaler's file or its name, lanczos or area; or latent, latent-bicubic, "
-        "latent-nearest and others for the latent itself; default: latent"
+        "an upscaler's file or its name; lanczos, bicubic, bilinear, area or nearest; or latent, "
+        "latent-bicubic, latent-nearest and others for the latent itself; default: latent"
     )
     add("--hires-upscaler", metavar="M", help=upscaler)
     add("--hires-steps", type=parse_whole_number, metavar="N", help="default: --steps")

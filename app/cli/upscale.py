@@ -1,4 +1,4 @@
-"""`safelight upscale`: pictures made larger by an upscaler's file, by Lanczos or by area."""
+"""`safelight upscale`: pictures made larger by an upscaler's file, or by Lanczos and the like."""
 
 import argparse
 from pathlib import Path
@@ -64,7 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         required=True,
         metavar="M",
-        help="an upscaler's file, its name in your folder of upscalers, lanczos or area",
+        help="an upscaler's file or its name in your folder of upscalers; or lanczos, bicubic, "
+        "bilinear, area or nearest",
     )
     _add_size(parser)
     parser.add_argument(

@@ -42,10 +42,16 @@ LATENT_UPSCALERS = frozenset(upscaler.value for upscaler in LatentUpscaler)
 
 
 class Resampling(StrEnum):
-    """The ways to bring a picture to a size that need no file."""
+    """The ways to bring a picture to a size that need no file.
+
+    Lanczos is Pillow's, the others are PyTorch's, which ComfyUI and SwarmUI use.
+    """
 
     LANCZOS = "lanczos"
+    BICUBIC = "bicubic"
+    BILINEAR = "bilinear"
     AREA = "area"
+    NEAREST = "nearest"
 
 
 class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

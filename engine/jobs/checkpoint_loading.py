@@ -80,5 +80,7 @@ def _other_latents(before: IdentifiedCheckpoint, following: IdentifiedCheckpoint
             path=following.path.name,
             path_2=before.path.name,
         ),
-        sentence("Let an upscaler's file, lanczos or area enlarge the picture before that pass."),
+        sentence(
+            "Let an upscaler's file, lanczos or the like enlarge the picture before that pass."
+        ),
     )

@@ -34,7 +34,7 @@ _FLUX_1 = "flux1"
 # Words in the names of models like Flux.1 that take no guidance as an input.
 _WITHOUT_GUIDANCE = ("schnell", "klein", "chroma")
 # The methods without a file by AUTOMATIC1111's names.
-_UPSCALE_METHODS = {Resampling.LANCZOS.value: "Lanczos", Resampling.AREA.value: "Nearest"}
+_UPSCALE_METHODS = {Resampling.LANCZOS.value: "Lanczos", Resampling.NEAREST.value: "Nearest"}
 _NOT_IN_TAGS = str.maketrans("", "", ":<>")
 # `Embedding.set_hash`.
 _EMBEDDING_HASH_DIGITS = 12

@@ -1,7 +1,8 @@
-"""Pictures of any size by Lanczos or by area, on numbers and with the transparent parts in mind.
+"""Pictures of any size without a network, on numbers and with the transparent parts in mind.
 
-Pillow's filters: Lanczos with three lobes, and the mean of the area that a pixel covers, which
-repeats pixels where a picture grows. Both widen with the step when a picture shrinks.
+Lanczos is Pillow's, with three lobes that widen with the step when a picture shrinks. The others
+are `torch.nn.functional.interpolate`, by which ComfyUI resizes pictures (`common_upscale` of
+`comfy/utils.py`); of these, area alone looks at all pixels when a picture shrinks.
 """
 
 import numpy as np
@@ -9,11 +10,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api.second_passes import Resampling
+from engine.upscalers.interpolation import Interpolation, interpolated
 from engine.upscalers.tiles import Floats
 
-_FILTERS = {
-    Resampling.LANCZOS: Image.Resampling.LANCZOS,
-    Resampling.AREA: Image.Resampling.BOX,
+_MODES = {
+    Resampling.BICUBIC: Interpolation.BICUBIC,
+    Resampling.BILINEAR: Interpolation.BILINEAR,
+    Resampling.AREA: Interpolation.AREA,
+    Resampling.NEAREST: Interpolation.NEAREST_EXACT,
 }
 # Colours of pixels that are more transparent than this cannot be told from the numbers.
 _CLEAR = 1 / 4096
@@ -40,10 +44,16 @@ def resampled(planes: Floats, size: tuple[int, int], method: Resampling) -> Floa
 def resampled_levels(
     pixels: NDArray[np.uint8], size: tuple[int, int], method: Resampling
 ) -> NDArray[np.uint8]:
-    """Return a picture, uint8 [height, width, 3], at a size, rounded as Pillow rounds it."""
-    return np.asarray(Image.fromarray(pixels).resize(size, _FILTERS[method]))
+    """Return a picture, uint8 [height, width, 3], at a size; Lanczos rounds as Pillow does."""
+    if method is Resampling.LANCZOS:
+        return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.LANCZOS))
+    planes = _each(pixels.transpose(2, 0, 1).astype(np.float32), size, method)
+    return np.rint(np.clip(planes, 0, 255)).astype(np.uint8).transpose(1, 2, 0)
 
 
 def _each(planes: Floats, size: tuple[int, int], method: Resampling) -> Floats:
-    resized = (Image.fromarray(plane).resize(size, _FILTERS[method]) for plane in planes)
-    return np.stack([np.asarray(plane, np.float32) for plane in resized])
+    if method is not Resampling.LANCZOS:
+        width, height = size
+        return interpolated(planes, (height, width), _MODES[method])
+    images = (Image.fromarray(plane).resize(size, Image.Resampling.LANCZOS) for plane in planes)
+    return np.stack([np.asarray(image, np.float32) for image in images])

@@ -206,7 +206,11 @@ def test_a_transparent_picture_is_on_white_in_a_jpeg(tmp_path: Path) -> None:
         (("--model", "area", "--scale", "nan"), 2, "is no scale"),
         (("--model", "area", "--scale", "2", "--size", "9x9"), 2, "not allowed with"),
         (("--model", "area", "--scale", "2", "--tile", "3"), 2, "no side of a tile"),
-        (("--model", "area", "--scale", "2", "--resample", "best"), 2, "is none of lanczos, area"),
+        (
+            ("--model", "area", "--scale", "2", "--resample", "best"),
+            2,
+            "is none of lanczos, bicubic, bilinear, area, nearest",
+        ),
         (("--model", "gone.pth"), 1, "gone.pth is not in"),
         (("--model", "lanczos", "--size", "20000x20000"), 1, "89 million pixels is the most"),
         (("--model", "lanczos", "--scale", "2", "--output", "x.tiff"), 1, "not as .tiff"),

@@ -29,9 +29,11 @@ for module in ("diffusers", "transformers", "scipy"):
 from backends.base import Precision  # noqa: E402
 from backends.cpu import CpuBackend  # noqa: E402
 from engine.api.request import RefinerChoice  # noqa: E402
-from engine.api.second_passes import SecondPass  # noqa: E402
+from engine.api.second_passes import Resampling, SecondPass  # noqa: E402
 from engine.api.values import ConventionName, SamplerName, ScheduleName  # noqa: E402
-from engine.pipeline.enlarge.interpolation import Interpolation, interpolated  # noqa: E402
+from engine.metadata.readers.comfy_second_passes import PICTURE_METHODS  # noqa: E402
+from engine.pipeline.enlarge.enlarging import resized_by_comfy  # noqa: E402
+from engine.upscalers.interpolation import Interpolation, interpolated  # noqa: E402
 from engine.upscalers.reading import read_upscaler  # noqa: E402
 from engine.upscalers.running import running  # noqa: E402
 from tests.oracle.diffusers_pictures import BETAS  # noqa: E402
@@ -64,6 +66,8 @@ LIMIT = 50
 STEPS = 4
 # The scale of second pictures: at twice the size each step takes four times as long.
 SCALE = 1.5
+# ComfyUI's names of the methods for pictures by ours.
+COMFYS_METHODS = {ours.value: theirs for theirs, ours in PICTURE_METHODS.items()}
 LARGER = int(SCALE * SIDE)
 
 
@@ -316,11 +320,33 @@ def test_latents_are_turned_as_by_comfyui(size: tuple[int, int]) -> None:
     assert np.abs(found - plain).max() > 0.1
 
 
+def comfy_upscale(samples: Any, width: int, height: int, method: str) -> Any:
+    """`common_upscale` and `lanczos` of ComfyUI's `comfy/utils.py`."""
+    if method != "lanczos":
+        return torch.nn.functional.interpolate(samples, size=(height, width), mode=method)
+    levels = [
+        Image.fromarray(np.clip(255.0 * image.numpy(), 0, 255).astype(np.uint8))
+        for image in samples.movedim(1, -1)
+    ]
+    resized = [image.resize((width, height), resample=Image.Resampling.LANCZOS) for image in levels]
+    arrays = [np.array(image).astype(np.float32) / 255.0 for image in resized]
+    return torch.stack([torch.from_numpy(array).movedim(-1, 0) for array in arrays])
+
+
+@pytest.mark.parametrize("size", [(36, 30), (17, 31), (50, 13), (9, 7)])
+@pytest.mark.parametrize("method", COMFYS_METHODS)
+def test_pictures_are_resized_as_by_comfyui(method: str, size: tuple[int, int]) -> None:
+    planes = np.random.default_rng(0).random((3, 20, 24), np.float32)
+    expected = comfy_upscale(torch.from_numpy(planes)[None], *size, COMFYS_METHODS[method])
+    found = resized_by_comfy(planes, size, Resampling(method))
+    np.testing.assert_allclose(found, expected[0].numpy(), atol=2e-6)
+
+
 @pytest.mark.parametrize(
     ("sampler", "upscaler"),
     each_with_one_in_turn(
         ["euler", "euler_ancestral", "dpmpp_2m"],
-        ["Latent (nearest-exact)", "Latent (bislerp)", "area"],
+        ["Latent (nearest-exact)", "Latent (bislerp)", *COMFYS_METHODS],
         pytest.mark.slow,
     ),
 )
@@ -328,30 +354,27 @@ def test_a_second_sampler_draws_as_in_comfyui(folders, networks, sampler: str, u
     """`LatentUpscaleBy` or `ImageScaleBy`, and a KSampler with a seed of its own."""
     picture, base = Picture(sampler, "karras", steps=STEPS, source="cuda"), networks[0]
     latent = comfy_latent(base, picture, torch.zeros((1, *SHAPE)), 1.0)
-    # Of other sizes, the areas of ComfyUI are of whole pixels, and ours are not.
-    scale = 2 if upscaler == "area" else SCALE
-    side = int(scale * SIDE)
-    cells = side // DOWNSCALE, side // DOWNSCALE
+    cells = LARGER // DOWNSCALE, LARGER // DOWNSCALE
     if upscaler == "Latent (bislerp)":
         large = comfy_bislerp(latent, cells)
     elif upscaler in MODES:
         large = torch.nn.functional.interpolate(latent, cells, mode=MODES[upscaler][0])
     else:
-        large = _scaled_picture(base, latent, side)
+        large = _scaled_picture(base, latent, upscaler)
     own = replace(picture, seed=SEED + 100, steps=5)
     expected = comfy_latent(base, own, large, 0.55)
-    wanted = SecondPass(scale=scale, upscaler=upscaler, strength=0.55, steps=5, seed=SEED + 100)
+    wanted = SecondPass(scale=SCALE, upscaler=upscaler, strength=0.55, steps=5, seed=SEED + 100)
     ours_name = COMFY_SAMPLERS[sampler]
     made = ours(folders, ConventionName.COMFY, ours_name, wanted, schedule=ScheduleName.KARRAS)
     check(made, pixels(base, expected))
 
 
-def _scaled_picture(networks: Networks, latent: Any, side: int) -> Any:
+def _scaled_picture(networks: Networks, latent: Any, method: str) -> Any:
     """The latent of a larger picture: ComfyUI keeps numbers, not levels."""
     with torch.no_grad():
         scale = networks.vae.config.scaling_factor
         image = (networks.vae.decode(latent / scale).sample / 2 + 0.5).clamp(0, 1)
-        large = torch.nn.functional.interpolate(image, (side, side), mode="area")
+        large = comfy_upscale(image, LARGER, LARGER, COMFYS_METHODS[method])
         return networks.vae.encode(large * 2 - 1).latent_dist.mode() * scale
 
 

@@ -223,14 +223,15 @@ def test_upscalers_are_the_latents_the_pictures_and_the_users_files(
     texts = [box.itemText(at) for at in range(box.count()) if box.itemText(at)]
     latent = [upscaler.value for upscaler in LatentUpscaler]
     files = "RealESRGAN_x2plus", "4x-sharp"
-    assert texts == [*latent, "Lanczos", "Area", *files, "Choose a file…"]
+    plain = "Lanczos", "Bicubic", "Bilinear", "Area", "Nearest"
+    assert texts == [*latent, *plain, *files, "Choose a file…"]
     pick(box, "4x-sharp")
     assert passes(desk)[0].upscaler == UPSCALER.path
     monkeypatch.setattr(FileChooser, "open_file", choosing("/downloads/new.pth"))
     pick(box, "Choose a file…")
     assert passes(desk)[0].upscaler == "/downloads/new.pth"
     assert box.currentText() == "new"
-    assert all(all(upscaler_words(upscaler)) for upscaler in (*latent, "lanczos", "area"))
+    assert all(all(upscaler_words(upscaler)) for upscaler in (*latent, *Resampling))
 
 
 def test_an_upscaler_that_another_tool_names_is_told_until_it_is_there(desk: Desk) -> None:

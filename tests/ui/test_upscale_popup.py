@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
 from engine.api.saving import PictureFormat
+from engine.api.second_passes import Resampling
 from engine.metadata.record import record_chunks
 from engine.output.encoding import encode_picture
 from tests.app.test_upscale_command import pixels
@@ -46,7 +47,7 @@ def opened(desk: Desk) -> UpscalePopup:
     popup = desk.window.info.upscale.popup
     assert popup is not None
     desk.wait(popup.isVisible)
-    desk.wait(lambda: popup.upscaler.count() == 4)
+    desk.wait(lambda: popup.upscaler.count() == 2 + len(Resampling))
     return popup
 
 
@@ -134,7 +135,7 @@ def test_chosen_pictures_of_the_gallery_are_upscaled_together(desk: Desk, tmp_pa
     desk.window.actions_by_name[ActionName.UPSCALE].trigger()
     popup = page.upscale.popup
     assert popup is not None
-    desk.wait(lambda: popup.upscaler.count() == 4 and popup.start.isEnabled())
+    desk.wait(lambda: popup.upscaler.count() == 2 + len(Resampling) and popup.start.isEnabled())
     assert popup.pictures.text().startswith("3")
     popup.upscaler.setCurrentIndex(popup.upscaler.findData("area"))
     desk.wait(popup.start.isEnabled)

@@ -1,4 +1,7 @@
-"""Pictures of the wanted size: by networks, by Lanczos and by area, with transparency."""
+"""Pictures of the wanted size: by networks and by methods without one, with transparency."""
+
+import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,9 +16,11 @@ from engine.upscalers.tiles import Floats
 from engine.upscalers.upscale import Enlarger, Pixels, Wanted, passes, upscaled
 from tests.upscalers.small import picture
 
+# The filters of Pillow that do the same; its bilinear one only where a picture grows.
 FILTERS = {
     Resampling.LANCZOS: Image.Resampling.LANCZOS,
-    Resampling.AREA: Image.Resampling.BOX,
+    Resampling.BILINEAR: Image.Resampling.BILINEAR,
+    Resampling.NEAREST: Image.Resampling.NEAREST,
 }
 SIZES = [(31, 17), (80, 66), (20, 9), (1, 1), (40, 90)]
 
@@ -40,8 +45,14 @@ class Doubling:
         return Enlarger(self.enlarge, self.scale)
 
 
-@pytest.mark.parametrize("method", Resampling)
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("method", "size"),
+    [
+        *product([Resampling.LANCZOS, Resampling.NEAREST], SIZES),
+        (Resampling.BILINEAR, (80, 66)),
+        (Resampling.BILINEAR, (41, 90)),
+    ],
+)
 def test_a_method_alone_is_pillows(method: Resampling, size: tuple[int, int]) -> None:
     before = pixels(33, 40)
     ours = upscaled(before, Wanted(size=size, resampling=method), None)
@@ -49,6 +60,30 @@ def test_a_method_alone_is_pillows(method: Resampling, size: tuple[int, int]) ->
     assert ours.shape == theirs.shape == (size[1], size[0], 3)
     # Pillow rounds after each of its two passes.
     assert np.abs(ours.astype(int) - theirs).max() <= 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_area_is_of_whole_pixels(size: tuple[int, int]) -> None:
+    """The mean of all pixels that it touches, as in `adaptive_avg_pool2d`."""
+    before = pixels(33, 40)
+    ours = upscaled(before, Wanted(size=size, resampling=Resampling.AREA), None)
+    for across, down in [(0, 0), (size[0] // 3, size[1] // 2), (size[0] - 1, size[1] - 1)]:
+        rows = slice(down * 33 // size[1], math.ceil((down + 1) * 33 / size[1]))
+        columns = slice(across * 40 // size[0], math.ceil((across + 1) * 40 / size[0]))
+        mean = before[rows, columns].mean((0, 1))
+        assert np.abs(ours[down, across] - mean).max() <= 0.51
+
+
+def test_bicubic_is_sharper_than_bilinear() -> None:
+    edge = np.zeros((8, 8, 3), np.uint8)
+    edge[:, 4:] = 200
+    soft, sharp = (
+        upscaled(edge, Wanted(scale=4, resampling=method), None)[0, :, 0].astype(int)
+        for method in (Resampling.BILINEAR, Resampling.BICUBIC)
+    )
+    assert np.diff(sharp).max() > np.diff(soft).max()
+    assert soft.max() == 200
+    assert sharp.max() > 205
 
 
 @pytest.mark.parametrize("method", Resampling)

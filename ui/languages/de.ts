@@ -5388,14 +5388,6 @@
    <translation>Legen Sie die Datei eines Upscalers, etwa RealESRGAN, in einen Modellordner.</translation>
   </message>
   <message>
-   <source>Quick and sharp; adds no detail. Needs no file.</source>
-   <translation>Schnell und scharf; fügt keine Einzelheiten hinzu. Braucht keine Datei.</translation>
-  </message>
-  <message>
-   <source>Repeats pixels: for pixel art. Needs no file.</source>
-   <translation>Wiederholt Pixel: für Pixelbilder. Braucht keine Datei.</translation>
-  </message>
-  <message>
    <source>Size</source>
    <translation>Größe</translation>
   </message>
@@ -6940,8 +6932,8 @@
    <translation>Lassen Sie sie weg, oder wählen Sie ein Modell wie Flux.1 Kontext.</translation>
   </message>
   <message>
-   <source>Let an upscaler's file, lanczos or area enlarge the picture before that pass.</source>
-   <translation>Das Bild vor diesem Durchgang mit der Datei eines Upscalers, mit lanczos oder area vergrößern.</translation>
+   <source>Let an upscaler's file, lanczos or the like enlarge the picture before that pass.</source>
+   <translation>Das Bild vor diesem Durchgang mit der Datei eines Upscalers, mit lanczos oder Ähnlichem vergrößern.</translation>
   </message>
   <message>
    <source>Let the image prompt act on all blocks.</source>
@@ -11989,12 +11981,24 @@
    <translation>1 Schritt</translation>
   </message>
   <message>
+   <source>A little softer than Lanczos.</source>
+   <translation>Etwas weicher als Lanczos.</translation>
+  </message>
+  <message>
    <source>All text encoders</source>
    <translation>Alle Textencoder</translation>
   </message>
   <message>
    <source>Area</source>
    <translation>Fläche</translation>
+  </message>
+  <message>
+   <source>Bicubic</source>
+   <translation>Bikubisch</translation>
+  </message>
+  <message>
+   <source>Bilinear</source>
+   <translation>Bilinear</translation>
   </message>
   <message>
    <source>Decoding</source>
@@ -12033,6 +12037,10 @@
    <translation>LoRAs: {lora_mode}</translation>
   </message>
   <message>
+   <source>Means of whole pixels: for smaller pictures.</source>
+   <translation>Mittelwerte ganzer Pixel: für kleinere Bilder.</translation>
+  </message>
+  <message>
    <source>Much less than its own {size}: it may draw badly.</source>
    <translation>Viel weniger als seine eigenen {size}: Es zeichnet vielleicht schlecht.</translation>
   </message>
@@ -12043,6 +12051,10 @@
   <message>
    <source>Much more than its own {size}: it may draw things twice.</source>
    <translation>Viel mehr als seine eigenen {size}: Es zeichnet vielleicht Dinge doppelt.</translation>
+  </message>
+  <message>
+   <source>Nearest</source>
+   <translation>Nächster Pixel</translation>
   </message>
   <message>
    <source>No list called “{name}”.</source>
@@ -12057,12 +12069,20 @@
    <translation>Netze einmalig für diesen Computer vorbereiten</translation>
   </message>
   <message>
+   <source>Quick and sharp; adds no detail.</source>
+   <translation>Schnell und scharf; fügt keine Einzelheiten hinzu.</translation>
+  </message>
+  <message>
    <source>Reading the model</source>
    <translation>Modell lesen</translation>
   </message>
   <message>
    <source>Reading the prompt</source>
    <translation>Prompt lesen</translation>
+  </message>
+  <message>
+   <source>Repeats pixels: for pixel art.</source>
+   <translation>Wiederholt Pixel: für Pixelbilder.</translation>
   </message>
   <message>
    <source>Safelight starter</source>
@@ -12075,6 +12095,10 @@
   <message>
    <source>Sides over {n} make it draw things twice or out of place.</source>
    <translation>Seiten über {n} lassen es Dinge doppelt oder am falschen Ort zeichnen.</translation>
+  </message>
+  <message>
+   <source>Soft; adds no detail.</source>
+   <translation>Weich; fügt keine Einzelheiten hinzu.</translation>
   </message>
   <message>
    <source>The end has no effect.</source>
@@ -14762,28 +14786,12 @@
    <translation>Etwa {time} mehr.</translation>
   </message>
   <message>
-   <source>Area</source>
-   <translation>Fläche</translation>
-  </message>
-  <message>
    <source>Hard cells: needs a strength of 0.5 or more.</source>
    <translation>Harte Zellen: braucht eine Stärke von 0,5 oder mehr.</translation>
   </message>
   <message>
-   <source>Lanczos</source>
-   <translation>Lanczos</translation>
-  </message>
-  <message>
    <source>Quick and soft: needs a strength of 0.5 or more.</source>
    <translation>Schnell und weich: braucht eine Stärke von 0,5 oder mehr.</translation>
-  </message>
-  <message>
-   <source>The picture, enlarged sharply.</source>
-   <translation>Das Bild, scharf vergrößert.</translation>
-  </message>
-  <message>
-   <source>The picture, enlarged softly.</source>
-   <translation>Das Bild, weich vergrößert.</translation>
   </message>
   <message>
    <source>To {size}</source>

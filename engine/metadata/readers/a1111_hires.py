@@ -30,7 +30,7 @@ _SIGNS = ("Hires upscale", "Hires resize", "First pass size")
 _METHODS = {
     "None": Resampling.LANCZOS.value,
     "Lanczos": Resampling.LANCZOS.value,
-    "Nearest": Resampling.AREA.value,
+    "Nearest": Resampling.NEAREST.value,
 }
 
 Size = tuple[int, int]

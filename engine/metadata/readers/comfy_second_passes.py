@@ -25,14 +25,21 @@ from engine.metadata.readers.imported import drawn_again_with, enlarged_by, enla
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.values import Values
 
-_LATENT_METHODS = {
+# `LatentUpscale.upscale_methods` and `ImageScale.upscale_methods`.
+LATENT_METHODS = {
     "nearest-exact": LatentUpscaler.NEAREST_EXACT,
     "bilinear": LatentUpscaler.BILINEAR,
     "area": LatentUpscaler.AREA,
     "bicubic": LatentUpscaler.BICUBIC,
     "bislerp": LatentUpscaler.BISLERP,
 }
-_PICTURE_METHODS = {"lanczos": Resampling.LANCZOS, "area": Resampling.AREA}
+PICTURE_METHODS = {
+    "nearest-exact": Resampling.NEAREST,
+    "bilinear": Resampling.BILINEAR,
+    "area": Resampling.AREA,
+    "bicubic": Resampling.BICUBIC,
+    "lanczos": Resampling.LANCZOS,
+}
 # Nodes that change neither the size nor the picture.
 _PASSING = frozenset({"VAEDecode", "VAEDecodeTiled", "VAEEncode", "VAEEncodeTiled", "Reroute"})
 _CARRIED = ("samples", "pixels", "image", "")
@@ -73,9 +80,9 @@ class _Enlarging(msgspec.Struct):
         method = graph.value(node, "upscale_method")
         match node.kind:
             case "LatentUpscale" | "LatentUpscaleBy":
-                if method not in _LATENT_METHODS:
+                if method not in LATENT_METHODS:
                     return False
-                self.fields["upscaler"] = _LATENT_METHODS[str(method)].value
+                self.fields["upscaler"] = LATENT_METHODS[str(method)].value
             case "ImageScale" | "ImageScaleBy":
                 self._resample(str(method))
             case "ImageUpscaleWithModel":
@@ -96,7 +103,7 @@ class _Enlarging(msgspec.Struct):
         return True
 
     def _resample(self, method: str) -> None:
-        known = _PICTURE_METHODS.get(method)
+        known = PICTURE_METHODS.get(method)
         if known is None:
             self.remarks.append(enlarged_by(method))
         chosen = known or Resampling.LANCZOS

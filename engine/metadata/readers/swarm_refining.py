@@ -10,7 +10,8 @@ from typing import Any
 
 from engine.api.fields import bounds_of
 from engine.api.request import GenerateRequest
-from engine.api.second_passes import LatentUpscaler, Resampling, SecondPass
+from engine.api.second_passes import Resampling, SecondPass
+from engine.metadata.readers.comfy_second_passes import LATENT_METHODS, PICTURE_METHODS
 from engine.metadata.readers.imported import drawn_again_with, enlarged_by, enlarged_with, plain
 from engine.metadata.readers.named_files import file_name
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
@@ -29,14 +30,7 @@ _OTHER_KEYS = (
 _USUAL_STEPS = 20
 # Sides of an enlarged picture are cut to whole multiples.
 _MULTIPLE = 16
-_LATENT = {
-    "latent-bislerp": LatentUpscaler.BISLERP,
-    "latent-bicubic": LatentUpscaler.BICUBIC,
-    "latent-area": LatentUpscaler.AREA,
-    "latent-bilinear": LatentUpscaler.BILINEAR,
-    "latent-nearest-exact": LatentUpscaler.NEAREST_EXACT,
-}
-_RESAMPLED = {"pixel-lanczos": Resampling.LANCZOS, "pixel-area": Resampling.AREA}
+_LATENT = {f"latent-{name}": method for name, method in LATENT_METHODS.items()}
 _PIXEL, _FILE = "pixel-", "model-"
 
 
@@ -111,7 +105,7 @@ def _enlarging(values: Values, first: GenerateRequest) -> dict[str, Any]:
     if file:
         values.warnings.append(enlarged_with(file))
         return found | {"upscaler": file}
-    resampling = _RESAMPLED.get(method)
+    resampling = PICTURE_METHODS.get(method.removeprefix(_PIXEL))
     if resampling is None:
         values.warnings.append(enlarged_by(method.removeprefix(_PIXEL)))
         resampling = Resampling.LANCZOS

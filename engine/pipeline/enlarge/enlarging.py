@@ -14,12 +14,12 @@ from engine.errors import EngineError, ran_out_on_host
 from engine.families.latents import EncodedImage, LatentFormat
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.denoise.denoising import EncodedCanvas
-from engine.pipeline.enlarge.interpolation import Interpolation, interpolated
 from engine.pipeline.enlarge.second_runs import SecondRun
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.pipeline.vae.networks import VaeNetworks
 from engine.sampling.types import Latent
+from engine.upscalers.interpolation import Interpolation, interpolated
 from engine.upscalers.reading import Upscaler
 from engine.upscalers.resampling import resampled, resampled_levels
 from engine.upscalers.running import Setting, running, upscaler_bytes
@@ -98,7 +98,7 @@ class Enlarging:
         if second.request.convention.name is ConventionName.COMFY:
             if upscaler is not None:
                 planes = self._by_network(upscaler, planes, size)
-            planes = resampled(np.clip(planes, 0, 1), size, method)
+            planes = resized_by_comfy(np.clip(planes, 0, 1), size, method)
             return whole_cells(planes * 2 - 1, second)[np.newaxis]
         # All other tools make a picture of 256 levels of it.
         levels = as_pixels(image, rounds=second.request.convention.rounds_pixels)[0]
@@ -130,6 +130,17 @@ class Enlarging:
         setting = Setting(stages.pool.compiler, stages.cancel, self._reporter.progress)
         with stages.timed(Phase.ENLARGE), running(upscaler, setting) as run:
             return grown(planes, size, Enlarger(run.enlarge, upscaler.network.scale))
+
+
+def resized_by_comfy(planes: Floats, size: Size, method: Resampling) -> Floats:
+    """Return planes [channels, height, width] at a width and height as `common_upscale` does.
+
+    Lanczos sees 256 levels, cut off rather than rounded (`lanczos` of ComfyUI's `comfy/utils.py`).
+    """
+    if method is not Resampling.LANCZOS or planes.shape[:0:-1] == size:
+        return resampled(planes, size, method)
+    levels = np.ascontiguousarray((255 * planes).astype(np.uint8).transpose(1, 2, 0))
+    return (resampled_levels(levels, size, method).transpose(2, 0, 1) / 255).astype(np.float32)
 
 
 def _channels_shown(second: SecondRun) -> list[int]:

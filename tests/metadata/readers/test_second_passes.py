@@ -108,6 +108,7 @@ def test_our_text_tells_a_side_alone_as_a1111_does() -> None:
             schedule=ScheduleName.KARRAS,
             upscaler="area",
         ),
+        SecondPass(upscaler="nearest"),
         SecondPass(upscaler="4x-Ultra"),
     ],
 )
@@ -263,6 +264,29 @@ def test_a_second_sampler_of_comfyui_is_a_second_pass(
     assert not any("Not taken over" in told for told in found.warnings)
     named = any("4x-Ultra" in told for told in found.warnings)
     assert named == (expected.upscaler == "4x-Ultra.pth")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("nearest-exact", "nearest"),
+        ("bilinear", "bilinear"),
+        ("area", "area"),
+        ("bicubic", "bicubic"),
+        ("lanczos", "lanczos"),
+        ("hamming", "lanczos"),
+    ],
+)
+def test_comfyuis_methods_for_pictures_are_ours(theirs: str, ours: str) -> None:
+    between = {
+        **PICTURE,
+        "large": node("ImageScaleBy", image=["picture", 0], upscale_method=theirs, scale_by=1.5),
+        "last": node("VAEEncode", pixels=["large", 0], vae=["loader", 2]),
+    }
+    found = graph(between)
+    (second,) = found.request.second_passes
+    assert (second.upscaler, second.resampling) == (ours, Resampling(ours))
+    assert any("taken for Lanczos" in told for told in found.warnings) == (theirs == "hamming")
 
 
 def test_settings_of_comfyuis_second_sampler_are_read() -> None:

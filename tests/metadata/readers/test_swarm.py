@@ -157,6 +157,7 @@ def test_swarmuis_refining_is_a_second_pass() -> None:
         ),
         ({"refinerupscalemethod": "pixel-lanczos"}, {"width": 1536, "upscaler": "lanczos"}),
         ({"refinerupscalemethod": "pixel-area"}, {"height": 1152, "upscaler": "area"}),
+        ({"refinerupscalemethod": "pixel-bicubic"}, {"height": 1152, "upscaler": "bicubic"}),
         ({"refinerupscale": 1}, {"scale": 1.0, "upscaler": "Latent"}),
         ({"refinerupscalemethod": None}, {"scale": 1.0, "upscaler": "Latent"}),
         # 20 steps: the last 7 of them.
@@ -178,8 +179,8 @@ def test_swarmuis_refining_beyond_ours_is_told() -> None:
     assert swapped.request.second_passes == ()
     assert any("StepSwap" in warning for warning in swapped.warnings)
     assert swapped.unmapped == ()
-    other = swarm(**REFINING | {"refinerupscalemethod": "pixel-bicubic"})
-    assert 'It was enlarged by "bicubic", taken for Lanczos.' in other.warnings
+    other = swarm(**REFINING | {"refinerupscalemethod": "pixel-hamming"})
+    assert 'It was enlarged by "hamming", taken for Lanczos.' in other.warnings
     assert swarm(**REFINING, refinerdotiling=True).warnings[-1] == (
         "Not taken over: refinerdotiling."
     )
