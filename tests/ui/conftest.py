@@ -8,7 +8,8 @@ from typing import Protocol
 
 import msgspec
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
@@ -57,6 +58,7 @@ class Desk(Staged):
         self._first_size: QSize | None = None
         bot.addWidget(self.window)
         self.window.show()
+        self._move_pointer_away()
         # Keys go to the active window only.
         self.window.activateWindow()
         bot.waitUntil(self.window.isActiveWindow, timeout=PATIENCE_MS)
@@ -89,6 +91,12 @@ class Desk(Staged):
         self.wait(window.isActiveWindow)
         window.form.verticalScrollBar().setValue(0)
         window.form.prompt.setFocus()
+        self._move_pointer_away()
+        QApplication.processEvents()
+
+    def _move_pointer_away(self) -> None:
+        """Leave no pointer where an earlier test clicked: what appears there would be entered."""
+        QCursor.setPos(self.window.mapToGlobal(QPoint(-10, -10)))
 
     def put_all_back(self) -> None:
         """Bring back also what makes the first form, the window's size, settings and pictures.
