@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -192,8 +191,8 @@ def test_a_lora_whose_strength_changes_and_controls_act_together(
         )
         arrays |= {n: 0.05 * array for n, array in arrays.items() if n.endswith(".down")}
         write_arrays(tmp_path / "control.safetensors", arrays)
-        before = [msgspec.structs.replace(before[0], module=made_of(networks.unet, arrays))]
-        after = [msgspec.structs.replace(before[0], module=made_of(later, arrays))]
+        before = [replace(before[0], module=made_of(networks.unet, arrays))]
+        after = [replace(before[0], module=made_of(later, arrays))]
         file = str(tmp_path / "control.safetensors")
         layer = ControlLayer(image=str(leading.maps[0]), network=file, weight=0.8)
         asked = partial(ours, leading, controls=(layer,), lora_mode=mode)
