@@ -1,4 +1,4 @@
-"""Pictures made larger: by the networks of the user's own files, by Lanczos, or by area.
+"""Pictures made larger: by the networks of the user's own files, or by plain methods.
 
 `reading` recognises a file and reads its sizes, `registry` has the table of architectures, a module
 each in `architectures`. `running` runs a network in tiles (`tiles`), `resampling` has the methods
