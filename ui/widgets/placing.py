@@ -20,8 +20,12 @@ def covering(size: QSize, frame: QRectF) -> QRectF:
 
 
 def put_in_corner(widget: QWidget, room: QRect, margin: int) -> None:
-    """Place a widget in its own size into the lower corner at the end of a line."""
+    """Place a widget in its own size into the lower corner at the end of a line.
+
+    The margin at its sides is smaller where a narrow room would cut it.
+    """
     corner = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
-    inner = room.adjusted(margin, margin, -margin, -margin)
-    direction = widget.layoutDirection()
-    widget.setGeometry(QStyle.alignedRect(direction, corner, widget.sizeHint(), inner))
+    size = widget.sizeHint()
+    beside = min(margin, max(0, (room.width() - size.width()) // 2))
+    inner = room.adjusted(beside, margin, -beside, -margin)
+    widget.setGeometry(QStyle.alignedRect(widget.layoutDirection(), corner, size, inner))
