@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-import shiboken6
 from PySide6.QtCore import QDate, QLocale, Qt, QTranslator
 from PySide6.QtGui import QImage, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
@@ -23,6 +22,7 @@ from tests.tools.catalogues import (
 )
 from tests.ui.conftest import MakeDesk
 from tests.ui.gallery.conftest import PROMPTS, Shown
+from tests.ui.kept_language import kept_language
 from tests.ui.test_languages import words
 from ui.actions import ActionName
 from ui.languages.use import use_language
@@ -47,13 +47,8 @@ def bare(text: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _as_before(qapp: QApplication) -> Iterator[None]:
-    locale, direction = QLocale(), qapp.layoutDirection()
-    yield
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        shiboken6.delete(translator)
-    QLocale.setDefault(locale)
-    qapp.setLayoutDirection(direction)
+    with kept_language(qapp):
+        yield
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)

@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import shiboken6
-from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.notices.kinds import actions
@@ -20,6 +18,7 @@ from engine.file_paths import why_no_file
 from tests.app.test_remedies import EACH
 from tests.tools.catalogues import LANGUAGES, collected, read_catalogue
 from tests.ui.conftest import Desk
+from tests.ui.kept_language import kept_language
 from ui.languages.use import use_language
 
 CODES = ("en", "de", "pseudo")
@@ -36,14 +35,9 @@ def texts_of_the_engine() -> tuple[str, ...]:
 @pytest.fixture(params=CODES)
 def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str]:
     """A language that the application speaks during a test."""
-    locale, direction = QLocale(), qapp.layoutDirection()
-    use_language(qapp, Language.ENGLISH, {"SAFELIGHT_LANGUAGE": request.param})
-    yield request.param
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        shiboken6.delete(translator)
-    QLocale.setDefault(locale)
-    qapp.setLayoutDirection(direction)
+    with kept_language(qapp):
+        use_language(qapp, Language.ENGLISH, {"SAFELIGHT_LANGUAGE": request.param})
+        yield request.param
 
 
 def in_language(language: str, text: str) -> bool:

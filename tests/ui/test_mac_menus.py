@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-import shiboken6
-from PySide6.QtCore import QLocale, QStringListModel, Qt, QTranslator
+from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,6 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings.values import Language
 from tests.ended import delete_after_test
+from tests.ui.kept_language import kept_language
 from ui.actions import ActionName, Actions
 from ui.key_texts import portable
 from ui.languages.use import use_language
@@ -79,12 +79,8 @@ def window(qtbot: QtBot) -> Window:
 
 @pytest.fixture
 def _own_language(qapp: QApplication) -> Iterator[None]:
-    locale = QLocale()
-    yield
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        shiboken6.delete(translator)
-    QLocale.setDefault(locale)
+    with kept_language(qapp):
+        yield
 
 
 @pytest.mark.usefixtures("_own_language")

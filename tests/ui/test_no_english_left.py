@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import shiboken6
-from PySide6.QtCore import QLocale, QPoint, Qt, QTranslator
+from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QMenu
 
@@ -34,6 +33,7 @@ from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CHOICE, DEVICES
 from tests.ui.finished import finish
 from tests.ui.gallery.conftest import PROMPTS, Shown
+from tests.ui.kept_language import kept_language
 from tests.ui.packs import MACHINE, ROWS, UPDATE
 from tests.ui.shown_texts import shown_texts
 from ui.actions import RATING, ActionName
@@ -105,14 +105,9 @@ TYPED = NAMED | FILES | MONTHS | {word for text in PICTURES for word in WORD.fin
 
 @pytest.fixture(autouse=True)
 def _pseudo(qapp: QApplication) -> Iterator[None]:
-    locale, direction = QLocale(), qapp.layoutDirection()
-    use_language(qapp, Language.SYSTEM, {"SAFELIGHT_LANGUAGE": "pseudo"})
-    yield
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        shiboken6.delete(translator)
-    QLocale.setDefault(locale)
-    qapp.setLayoutDirection(direction)
+    with kept_language(qapp):
+        use_language(qapp, Language.SYSTEM, {"SAFELIGHT_LANGUAGE": "pseudo"})
+        yield
 
 
 def open_menus() -> None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import shiboken6
-from PySide6.QtCore import QCoreApplication, QLocale, QPoint, QRect, Qt, QTranslator
+from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.settings.values import Language
 from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.kept_language import kept_language
 from tests.ui.test_info_panel import picture
 from ui.actions import ActionName
 from ui.languages.use import use_language
@@ -35,17 +35,12 @@ RIGHT_TO_LEFT = Qt.LayoutDirection.RightToLeft
 @pytest.fixture
 def language(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[str]:
     """The window's words: English, German, or English from right to left."""
-    locale, direction = QLocale(), qapp.layoutDirection()
-    if request.param == "german":
-        use_language(qapp, Language.GERMAN, {})
-    elif request.param == "mirrored":
-        qapp.setLayoutDirection(RIGHT_TO_LEFT)
-    yield request.param
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        shiboken6.delete(translator)
-    QLocale.setDefault(locale)
-    qapp.setLayoutDirection(direction)
+    with kept_language(qapp):
+        if request.param == "german":
+            use_language(qapp, Language.GERMAN, {})
+        elif request.param == "mirrored":
+            qapp.setLayoutDirection(RIGHT_TO_LEFT)
+        yield request.param
 
 
 def place_of(desk: Desk, widget: QWidget) -> QRect:
