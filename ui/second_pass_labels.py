@@ -3,7 +3,7 @@
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.form.layer_kinds import file_name
-from engine.api.second_passes import LATENT_UPSCALERS, Resampling, SecondPass
+from engine.api.second_passes import LATENT_UPSCALERS, SecondPass, resampling_named
 from engine.api.weight_suffixes import weights_name
 from ui.job_labels import resampling_about, upscaler_name
 from ui.labels import duration, size_label
@@ -13,8 +13,9 @@ translate = QCoreApplication.translate
 
 def upscaler_words(upscaler: str) -> tuple[str, str]:
     """Return the name of an upscaler, and a sentence about it; of a file, its name and path."""
-    if upscaler in tuple(Resampling):
-        return upscaler_name(upscaler), resampling_about(Resampling(upscaler))
+    method = resampling_named(upscaler)
+    if method is not None:
+        return upscaler_name(upscaler), resampling_about(method)
     if upscaler in LATENT_UPSCALERS:
         return upscaler, _latent_about(upscaler)
     return weights_name(upscaler), upscaler

@@ -14,7 +14,7 @@ from app.model_folders import named_folders
 from app.paths import Paths, find_paths, typed_text
 from app.settings.reading import FILE, read_settings
 from app.standard_streams import OutputLost
-from engine.api.second_passes import Resampling
+from engine.api.second_passes import Resampling, resampling_named
 from engine.api.values import ErrorInfo
 from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
@@ -154,7 +154,7 @@ def _job(options: argparse.Namespace, paths: Paths) -> UpscaleJob:
     target = Destination(paths.output)
     if options.output:
         target = destination(typed_text(options.output), len(pictures))
-    method = next((method for method in Resampling if options.model == method.value), None)
+    method = resampling_named(options.model)
     if method is not None:
         if options.scale is None and options.size is None:
             raise Usage(f"{method.value} has no scale of its own: give --scale 2 or --size WxH")

@@ -54,6 +54,11 @@ class Resampling(StrEnum):
     NEAREST = "nearest"
 
 
+def resampling_named(upscaler: str) -> Resampling | None:
+    """Return the method that an upscaler names; None for all that is no such method."""
+    return Resampling(upscaler) if upscaler in tuple(Resampling) else None
+
+
 class SecondPass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One more denoising of the picture that the passes before it made, at another size.
 

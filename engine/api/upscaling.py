@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import within
-from engine.api.second_passes import Resampling
+from engine.api.second_passes import Resampling, resampling_named
 
 # The growth of a side; a network is run on its own result where it has too small a scale.
 MOST_SCALE = 64.0
@@ -37,7 +37,7 @@ class UpscaleRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     @property
     def method(self) -> Resampling | None:
         """The method that needs no file; None where an upscaler's file is named."""
-        return next((method for method in Resampling if method.value == self.upscaler), None)
+        return resampling_named(self.upscaler)
 
     @property
     def size(self) -> tuple[int, int] | None:

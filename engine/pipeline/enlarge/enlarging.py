@@ -7,7 +7,7 @@ import numpy as np
 
 from backends.base import Array
 from engine import result_checks
-from engine.api.second_passes import LatentUpscaler, Resampling
+from engine.api.second_passes import LatentUpscaler, Resampling, resampling_named
 from engine.api.second_sizes import Size
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.errors import EngineError, ran_out_on_host
@@ -176,8 +176,7 @@ def encoded_size(second: SecondRun) -> Size:
 
 def _resampling(second: SecondRun) -> Resampling:
     """Return the method of a second pass without a file, or for a picture that does not grow."""
-    named = next((method for method in Resampling if method.value == second.wanted.upscaler), None)
-    return named or second.wanted.resampling
+    return resampling_named(second.wanted.upscaler) or second.wanted.resampling
 
 
 def _enlarged_latent(second: SecondRun, latent: Latent, form: LatentFormat) -> EncodedImage:
