@@ -7,7 +7,7 @@ from math import ceil
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QFile, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QFile, QSize, Qt
 from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
 
 from engine.metadata.picture_kinds import HEAD_BYTES, PictureKind, kind_of_head
@@ -45,6 +45,16 @@ def decode(path: str, within: QSize, *, cover: bool = False) -> Decoded:
         if reader is not None:
             return _decoded(reader, within, cover=cover)
     return _decoded_gif(path, within, cover=cover)
+
+
+def decode_jpeg(content: bytes) -> QImage:
+    """Decode a JPEG of our own; null if it cannot be read.
+
+    `QImage.fromData` would hold Python's lock, for which the window waits as it draws.
+    """
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    return QImageReader(buffer, QByteArray(b"jpeg")).read()
 
 
 def picture_size(path: str) -> QSize:

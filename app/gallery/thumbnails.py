@@ -12,7 +12,7 @@ from zlib import crc32
 from PySide6.QtCore import QBuffer, QIODevice, QSize
 from PySide6.QtGui import QImage, QPainter
 
-from app.decoding import decode
+from app.decoding import decode, decode_jpeg
 from app.gallery.rows import GalleryRow
 from app.gallery.storable import stored_path
 
@@ -182,8 +182,7 @@ def _decoded(kept: object) -> QImage:
     """Return a thumbnail; null if it is not as it was kept: a JPEG may lie about its size."""
     if not isinstance(kept, bytes) or kept[:_SUM] != _sum(kept[_SUM:]):
         return QImage()
-    # PySide takes a str here, whatever its stubs say.
-    return QImage.fromData(kept[_SUM:], "JPEG")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return decode_jpeg(kept[_SUM:])
 
 
 def _encoded(image: QImage) -> bytes:
