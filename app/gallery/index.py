@@ -308,7 +308,8 @@ class GalleryIndex(QObject):
                 self.facets = found
                 self.facets_changed.emit()
 
-        self._counting.run(lambda: attempt(lambda: read_facets(self._upkeep.index)), deliver)
+        index, precedence = self._upkeep.index, self.precedence
+        self._counting.run(lambda: attempt(lambda: read_facets(index, precedence)), deliver)
 
     # The course of things
 

@@ -1,6 +1,7 @@
 """Searches of the index: a list of pictures in order, and those of them that words find."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from itertools import compress
 from pathlib import Path
 
@@ -35,28 +36,36 @@ class Searcher:
 
         Raises IndexBusyError, IndexDamagedError and sqlite3.Error.
         """
-        with opened(index) as connection:
-            # Every statement sees the same state of the index.
-            connection.execute("BEGIN")
-            listed = self._list(connection, list_statement(query))
-            words = word_statements(query.words)
-            wanted = [_ids(connection, statement) for statement in words.wanted]
-            unwanted = [_ids(connection, statement) for statement in words.unwanted]
-        if not wanted and not unwanted:
-            return listed
-        first, *others = wanted or [set(listed.ids)]
-        found = first.intersection(*others).difference(*unwanted)
+        statement, words = list_statement(query), word_statements(query.words)
+        if not words.wanted and not words.unwanted:
+            return self._list(index, statement)
+        # SQLite works without Python's lock, so that both take no longer than one of them. The
+        # index may change between the two: then it is searched again.
+        with ThreadPoolExecutor(1) as beside:
+            listing = beside.submit(self._list, index, statement)
+            with opened(index) as connection:
+                wanted = [_ids(connection, statement) for statement in words.wanted]
+                unwanted = [_ids(connection, statement) for statement in words.unwanted]
+            listed = listing.result()
+        found = wanted.pop() if wanted else set(listed.ids)
+        for others in wanted:
+            found &= others
+        for others in unwanted:
+            found -= others
         chosen = list(map(found.__contains__, listed.ids))
         return Results(list(compress(listed.ids, chosen)), list(compress(listed.times, chosen)))
 
-    def _list(self, connection: sqlite3.Connection, statement: Condition) -> Results:
-        changes = connection.execute("SELECT number FROM changes").fetchone()
-        if changes is None:
-            raise IndexDamagedError("no number of changes")
-        kept, (number,) = self._listed, changes
-        if kept is None or (kept.number, kept.statement) != (number, statement):
-            ids, times = _integers(connection, statement)
-            kept = self._listed = _Listed(statement, number, Results(ids, times))
+    def _list(self, index: Path, statement: Condition) -> Results:
+        with opened(index) as connection:
+            # Both statements see the same state of the index.
+            connection.execute("BEGIN")
+            changes = connection.execute("SELECT number FROM changes").fetchone()
+            if changes is None:
+                raise IndexDamagedError("no number of changes")
+            kept, (number,) = self._listed, changes
+            if kept is None or (kept.number, kept.statement) != (number, statement):
+                ids, times = _integers(connection, statement)
+                kept = self._listed = _Listed(statement, number, Results(ids, times))
         return kept.results
 
 

@@ -321,16 +321,17 @@ class GridView(QListView):
     def paintEvent(self, e: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the tiles and headings that are seen, and the rubber band."""
         offset = self.verticalOffset()
+        current = self.currentIndex().row() if self.hasFocus() else None
         with QPainter(self.viewport()) as painter:
             painter.fillRect(self.viewport().rect(), QColor(self._theme.colours.canvas))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setLayoutDirection(self.layoutDirection())
             for row in self.visible_rows():
                 place = self.layout_.tile(row).translated(0, -offset)
-                picture = self._grid.row(row)
-                if picture is not None:
+                if (picture := self._grid.row(row)) is not None:
                     pixmap = self._grid.pixmap(row)
-                    self._tiles.paint(painter, place, picture, pixmap, self._state(row))
+                    state = self._state(row, is_current=row == current)
+                    self._tiles.paint(painter, place, picture, pixmap, state)
             self._paint_headings(painter, offset)
             if not self._band.isNull():
                 self._tiles.paint_band(painter, self._band)
@@ -365,10 +366,9 @@ class GridView(QListView):
         model.setCurrentIndex(self._grid.index(first), _Flag.NoUpdate)
         model.select(chosen, command)
 
-    def _state(self, row: int) -> TileState:
-        index = self._grid.index(row)
-        is_current = self.hasFocus() and row == self.currentIndex().row()
-        is_chosen, is_pointed = self.selectionModel().isSelected(index), row == self._pointed.row
+    def _state(self, row: int, *, is_current: bool) -> TileState:
+        is_chosen = self.selectionModel().isSelected(self._grid.index(row))
+        is_pointed = row == self._pointed.row
         return TileState(is_chosen, is_current, is_pointed, self._pointed.mark)
 
     def _point_to(self, pointed: Pointed) -> None:

@@ -29,9 +29,9 @@ from ui.widgets.flow_layout import FlowLayout
 from ui.widgets.labels import plain_label
 from ui.widgets.line_field import MOST_SEARCHED, LineField
 
-# A pause in typing after which the search begins: what a pasted word or an input method brings at
-# once is one search, and a search of words that are typed on is given up for the next.
-_PAUSE_MS = 25
+# What a pasted word or an input method brings at once is one search. There is no pause beyond that:
+# a search of words that are typed on is given up for the next.
+_PAUSE_MS = 0
 # More would not be looked through in a menu.
 _MOST_CHOICES, _MOST_MONTHS = 40, 24
 _LONGEST_NAME = 40

@@ -1,6 +1,7 @@
 """The drawing of the grid's tiles and headings."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
@@ -27,6 +28,8 @@ _STARS = range(1, MOST_STARS + 1)
 # Marks lie on pictures of any colour, so they are the same in both colour schemes.
 _BADGE_COLOUR = QColor(15, 13, 12, 200)
 _ON_BADGE, _FAVOURITE, _REJECTED = "#f3ece7", "#ff7a45", "#ff9d8f"
+_WORDS_ON_BADGE = QColor(_ON_BADGE)
+_CENTRED = int(Qt.AlignmentFlag.AlignCenter)
 
 
 class Pointed(NamedTuple):
@@ -58,6 +61,8 @@ class TilePainter:
         self._caption = scaled(font, "caption")
         self._heading = scaled(font, "heading", QFont.Weight.DemiBold)
         self._signs: dict[tuple[str, str, float], QPixmap] = {}
+        # Most tiles of a screen have the same words.
+        self._fitted = lru_cache(maxsize=256)(self._fit)
 
     def paint(
         self,
@@ -183,14 +188,12 @@ class TilePainter:
             badge = _badge(painter, place, _SIGN + 1 + S)
             self._paint_signs(painter, badge, [("reject", _REJECTED)])
         elif place.width() >= _LEAST_WORDED and (words := tool_label(row.tool)):
-            painter.setFont(self._caption)
-            room = place.width() - 2 * XS - 2 * S
-            words = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room)
-            width = painter.fontMetrics().horizontalAdvance(words) + 2 * S
-            badge = _badge(painter, place, width)
+            words, width = self._fitted(words, place.width() - 2 * XS - 2 * S)
+            badge = _badge(painter, place, width + 2 * S)
             _fill(painter, badge, _BADGE_COLOUR)
-            painter.setPen(QColor(_ON_BADGE))
-            painter.drawText(badge, int(Qt.AlignmentFlag.AlignCenter), words)
+            painter.setFont(self._caption)
+            painter.setPen(_WORDS_ON_BADGE)
+            painter.drawText(badge, _CENTRED, words)
 
     def _paint_offered(
         self,
@@ -213,6 +216,12 @@ class TilePainter:
             sign = QRect(0, 0, _SIGN, _SIGN)
             sign.moveCenter(mark_place(marks, mark, mirrored=mirrored).center())
             painter.drawPixmap(sign.topLeft(), self._sign(painter, name, colour))
+
+    def _fit(self, words: str, room: int) -> tuple[str, int]:
+        """Return a caption cut to so many pixels, and its width."""
+        metrics = QFontMetrics(self._caption)
+        cut = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+        return cut, metrics.horizontalAdvance(cut)
 
     def _sign(self, painter: QPainter, name: str, colour: str) -> QPixmap:
         key = (name, colour, painter.device().devicePixelRatioF())

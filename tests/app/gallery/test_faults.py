@@ -400,7 +400,7 @@ def test_no_flipped_byte_raises_anything_but_damage(tmp_path: Path, flips: int) 
         found = Searcher().search(path, GalleryQuery(words="cat"))
         with closing(sqlite3.connect(path)) as connection:
             read_rows(connection, found.ids, marks.of)
-        read_facets(path)
+        read_facets(path, Precedence())
 
     use()
     whole = path.read_bytes()
@@ -491,11 +491,11 @@ def test_facets_that_a_busy_index_did_not_count_are_counted_later(
     busy, tries = Event(), list[Path]()
     busy.set()
 
-    def count(path: Path) -> Facets:
+    def count(path: Path, precedence: Precedence) -> Facets:
         tries.append(path)
         if busy.is_set():
             raise IndexBusyError("database is locked")
-        return read_facets(path)
+        return read_facets(path, precedence)
 
     monkeypatch.setattr("app.gallery.index.read_facets", count)
     monkeypatch.setattr("app.gallery.index._BUSY_MS", 100)
