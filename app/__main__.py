@@ -144,7 +144,7 @@ def _show(
     application.files_asked.connect(open_files)
     session.updates.restart_asked.connect(window.close)
     window.show()
-    _favour_the_gui_thread()
+    favour_the_gui_thread()
     session.start()
     open_files(files)
     status = run_events(application)
@@ -155,7 +155,7 @@ def _show(
     return status, session.updates.restarts
 
 
-def _favour_the_gui_thread() -> None:
+def favour_the_gui_thread() -> None:
     """Make other threads yield to the GUI sooner, and garbage collection skip present objects."""
     sys.setswitchinterval(0.001)
     gc.freeze()

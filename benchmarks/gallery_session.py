@@ -15,6 +15,7 @@ import msgspec
 from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 
 from app.gallery.index import GalleryIndex
+from app.gallery.precedence import Precedence
 from app.gallery.query import GalleryQuery, Order
 from app.gallery.reading import read_facets
 from app.gallery.rows import FolderState
@@ -140,7 +141,7 @@ class Session:
         return _median_ms(fetch)
 
     def _facets_ms(self) -> float:
-        return _median_ms(lambda: read_facets(self._file))
+        return _median_ms(lambda: read_facets(self._file, Precedence()))
 
 
 def _median_ms(work: Callable[[], object], rounds: int = _ROUNDS) -> float:

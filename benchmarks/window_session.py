@@ -75,11 +75,13 @@ class Script:
     def __init__(self, started: float) -> None:
         # Imported here, so that the import counts as part of the start.
         from app.__main__ import make_session
+        from app.garbage import GarbageCollection
         from app.paths import find_paths
         from ui.application import Application, make_window
 
         self._started = started
         self.application = Application()
+        GarbageCollection(self.application)
         self.session = make_session(find_paths())
         self.window = make_window(self.application, self.session)
         self.stalls: list[StallFigures] = []
@@ -89,6 +91,8 @@ class Script:
     def first_paint_s(self) -> float:
         """Show the window; return seconds from the start of the process until it was drawn."""
         from PySide6.QtCore import QEvent, QObject
+
+        from app.__main__ import favour_the_gui_thread
 
         class Painted(QObject):
             at: float | None = None
@@ -104,6 +108,7 @@ class Script:
         painted = Painted()
         self.window.installEventFilter(painted)
         self.window.show()
+        favour_the_gui_thread()
         self.wait_for("paint", lambda: painted.at is not None)
         assert painted.at is not None
         return painted.at - self._started
