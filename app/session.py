@@ -183,7 +183,7 @@ class Session(QObject):
     def _add_form_state(self) -> None:
         form, checkpoints = self.generation, self.checkpoints
         form.features_of_file = checkpoints.features
-        self.prompts = PromptStates(self.client, form, checkpoints, self)
+        self.prompts = PromptStates(self.client, form, checkpoints, self.embeddings, self)
         self.obstacle = ObstacleState(form, checkpoints, self.background, self)
         self.lora_list = LoraList(form, self.loras, checkpoints, self)
         self.embedding_list = EmbeddingList(form, self.embeddings, checkpoints, self)

@@ -95,6 +95,11 @@ class EmbeddingList(QObject):
         by_encoder = EmbeddingSpelling.PREFIX in spellings
         return EmbeddingFit.SOME if by_encoder and any(taken) else EmbeddingFit.NONE
 
+    def is_useful(self, name: str) -> bool:
+        """Return False if an embedding is known not to act with the chosen model and tool."""
+        info = self._store.info(name)
+        return info is None or (not info.problem and self.fit(info) is not EmbeddingFit.NONE)
+
     def _widths(self) -> tuple[int, ...] | None:
         """Return the widths of the chosen model's text encoders; None while they are not known."""
         answer = self._checkpoints.answer(self._form.checkpoint)

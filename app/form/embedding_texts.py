@@ -55,21 +55,35 @@ def spelled(name: str, convention: Convention) -> str:
 
 def mentions(text: str, names: Iterable[str], convention: Convention) -> list[Mention]:
     """Return the embeddings that a text names, in the order of their places, each only once."""
+    found: dict[str, Mention] = {}
+    for mention in _all_mentions(text, names, convention):
+        found.setdefault(mention.name, mention)
+    return sorted(found.values(), key=lambda mention: mention.start)
+
+
+def blank_mentions(text: str, names: Iterable[str], convention: Convention) -> str:
+    """Return a text of the same length that has spaces wherever it names an embedding."""
+    for mention in _all_mentions(text, names, convention):
+        spaces = " " * (mention.end - mention.start)
+        text = text[: mention.start] + spaces + text[mention.end :]
+    return text
+
+
+def _all_mentions(text: str, names: Iterable[str], convention: Convention) -> list[Mention]:
+    """Return every place where a text names an embedding, longer names first."""
     whole = folded(text)
     # Few of many names are in a text: only those are looked for with care.
     possible = sorted((name for name in names if folded(name) in whole), key=len, reverse=True)
-    found: dict[str, Mention] = {}
-    taken: list[tuple[int, int]] = []
+    found: list[Mention] = []
     for name in possible:
         for spelling in convention.embedding_spellings:
             pattern = _PATTERNS[spelling].format(_any_form(name))
             for match in re.finditer(pattern, text, re.IGNORECASE):
                 start, end = match.span()
                 # A longer name may have a shorter one within it.
-                if all(end <= begin or other <= start for begin, other in taken):
-                    taken.append((start, end))
-                    found.setdefault(name, Mention(name, start, end))
-    return sorted(found.values(), key=lambda mention: mention.start)
+                if all(end <= other.start or other.end <= start for other in found):
+                    found.append(Mention(name, start, end))
+    return found
 
 
 def mention_of(

@@ -9,6 +9,7 @@ from app.field import Field
 from app.form.generation import EFFECTIVE_FIELDS, MOST_CHARACTERS, GenerationState
 from app.form.unknown_words import UnknownWordState
 from app.library.checkpoint_store import ENGINE_FAILURES, CheckpointStore
+from app.library.embedding_store import EmbeddingStore
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import convention_of
 from engine.api.messages import PromptChecked, QueryFailed
@@ -119,13 +120,14 @@ class PromptStates(QObject):
         client: EngineClient,
         generation: GenerationState,
         checkpoints: CheckpointStore,
+        embeddings: EmbeddingStore,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._generation, self._checkpoints = generation, checkpoints
         self.prompt = PromptState(client, lambda: self._question(negative=False), self)
         self.negative = PromptState(client, lambda: self._question(negative=True), self)
-        self.unknown = UnknownWordState(generation, checkpoints.starter, self)
+        self.unknown = UnknownWordState(generation, checkpoints.starter, embeddings, self)
         generation.prompt_changed.connect(self.prompt.on_typed)
         generation.negative_prompt_changed.connect(self.negative.on_typed)
         generation.changed.connect(self._on_form)

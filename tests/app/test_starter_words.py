@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.form.generation import STARTER_LONGEST_SIDE, STARTER_SUGGESTIONS
 from app.form.sizes import SizeFit, size_fit
 from app.form.starter_words import UnknownWord, unknown_words
+from engine.api.embeddings import EmbeddingInfo
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
@@ -89,6 +90,16 @@ def test_other_models_are_not_said_to_know_or_not(staged: Staged) -> None:
     assert unknown.words == ()
     form.checkpoint = staged.session.checkpoints.starter
     assert [word.word for word in unknown.words] == ["woman"]
+
+
+def test_names_of_embeddings_are_no_unknown_words(qtbot: QtBot, tmp_path: Path) -> None:
+    listed = (EmbeddingInfo(name="moonlight"), EmbeddingInfo(name="my style"))
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(loras=(), embeddings=listed)), QUICK).start()
+    form, unknown = staged.session.generation, staged.session.prompts.unknown
+    form.prompt = "a woman, (Moonlight:1.2), my style, moonlight"
+    # They are unknown until the embeddings are listed.
+    staged.wait(lambda: [word.word for word in unknown.words] == ["woman"])
+    staged.end()
 
 
 def test_sides_that_the_starter_cannot_draw_are_warned_of() -> None:

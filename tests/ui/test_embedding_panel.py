@@ -238,3 +238,22 @@ def test_a_name_within_a_longer_one_is_a_name_of_its_own(make_desk: MakeDesk) ->
     assert form.prompt == "a cat toy, (cat:1.2)"
     commands.remove("cat", negative=False)
     assert form.prompt == "a cat toy"
+
+
+def test_only_embeddings_that_act_are_offered_while_one_types(desk: Desk) -> None:
+    prompt = desk.window.form.prompt
+    prompt.setFocus()
+    prompt.clear()
+    QTest.keyClicks(prompt, "to")
+    # The file is damaged, as is known once it was read.
+    desk.wait(lambda: desk.session.embeddings.info("torn") is not None)
+    assert prompt.names is not None
+    assert not prompt.names.isVisible()
+    say_family(desk.session, "sdxl", _TWO_ENCODERS)
+    prompt.clear()
+    QTest.keyClicks(prompt, "cat")
+    desk.wait(lambda: desk.session.embeddings.info("cat-toy") is not None)
+    assert not prompt.names.isVisible()
+    say_family(desk.session, "sd15", Features())
+    QTest.keyClicks(prompt, "-")
+    assert [name.name for name in prompt.names.shown] == ["cat-toy"]

@@ -10,6 +10,7 @@ from engine.api.prompts import PromptCheck
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName
 from tests.ui.conftest import Desk, MakeDesk
+from ui.delegates.completion_delegate import KIND_ROLE
 from ui.widgets.completion_list import CompletionList
 from ui.widgets.prompt_edit import PromptEdit
 
@@ -91,6 +92,15 @@ def test_a_name_is_taken_by_the_mouse(words: Desk) -> None:
     place = shown.visualItemRect(shown.item(0)).center()
     QTest.mouseClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert words.session.generation.prompt == "an easynegative"
+
+
+def test_the_kind_of_a_name_is_written_beside_it(words: Desk) -> None:
+    typed(words, "an easyn")
+    shown = names(words)
+    assert shown.item(0).data(KIND_ROLE) == "embedding"
+    before = shown.grab().toImage()
+    shown.item(0).setData(KIND_ROLE, "LoRA")
+    assert shown.grab().toImage() != before
 
 
 def test_escape_hides_the_names_and_cancels_nothing(words: Desk) -> None:

@@ -2561,6 +2561,10 @@
    <source>The prompt also names {names}.</source>
    <translation>Der Prompt nennt auch {names}.</translation>
   </message>
+  <message>
+   <source>The prompt names {names}.</source>
+   <translation>Der Prompt nennt {names}.</translation>
+  </message>
  </context>
  <context>
   <name>LoraRowPanel</name>

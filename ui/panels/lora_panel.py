@@ -77,8 +77,12 @@ class LoraPanel(CardList[LoraRowPanel]):
             self._show(row, panel)
         self._show_use()
         found = [lora.name for lora in named if lora.info is not None and not lora.alike]
-        text = self.tr("The prompt also names {names}.").format(names=", ".join(found))
-        self.named.setText(breakable(text))
+        text = (
+            self.tr("The prompt also names {names}.")
+            if rows
+            else self.tr("The prompt names {names}.")
+        )
+        self.named.setText(breakable(text.format(names=", ".join(found))))
         self.named.setVisible(bool(found))
         self._show_questions([lora for lora in named if lora.info is None or lora.alike])
         self.heading.setVisible(bool(rows) or bool(named))

@@ -5,7 +5,7 @@ import re
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.form.completions import Completions, Names, completions
+from app.form.completions import Completions, NameKind, Names, completions
 from app.form.picture_settings import tells_settings
 from app.form.prompt_state import PromptState
 from app.form.prompt_weights import WeightEdit, change_weight
@@ -60,6 +60,7 @@ class PromptPanel(QWidget):
         state.check_changed.connect(self._show)
         state.hints_changed.connect(self._show)
         session.lora_list.named_changed.connect(self._show)
+        session.embeddings.changed.connect(edit.offer_again)
         if unknown is not None:
             unknown.words_changed.connect(self._show)
         self._show()
@@ -148,8 +149,13 @@ class PromptPanel(QWidget):
         session = self._session
         suited = (lora for lora in session.loras.loras if session.lora_list.suits(lora))
         loras = tuple(dict.fromkeys(lora_name(lora) for lora in suited if not lora.problem))
-        names = Names(loras, session.loras.embeddings, session.wildcards.names)
-        return completions(before, convention_of(session.generation.convention), names)
+        embeddings = tuple(filter(session.embedding_list.is_useful, session.loras.embeddings))
+        names = Names(loras, embeddings, session.wildcards.names)
+        found = completions(before, convention_of(session.generation.convention), names)
+        # Those that cannot act are offered until their files were read.
+        offered = (name.name for name in found.names if name.kind is NameKind.EMBEDDING)
+        session.embeddings.describe(offered)
+        return found
 
 
 def _spot(hint: Hint) -> tuple[int, int]:

@@ -7,7 +7,9 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
 from app.form.completions import Completion, NameKind
+from ui.delegates.completion_delegate import KIND_ROLE, CompletionDelegate
 from ui.theme.metrics import XS
+from ui.theme.theme import Theme
 
 _MOST_ROWS = 8
 _WIDTH = 280
@@ -18,7 +20,7 @@ class CompletionList(QListWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         """`parent` is the window, above whose other widgets the list lies."""
         super().__init__(parent)
         self._window = parent
@@ -29,8 +31,13 @@ class CompletionList(QListWidget):
         self.setAccessibleName(self.tr("Names that fit"))
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setItemDelegate(CompletionDelegate(theme, self))
         self.hide()
+
+    @property
+    def shown(self) -> tuple[Completion, ...]:
+        """The names to choose from; none while the list is hidden."""
+        return self._names if self.isVisible() else ()
 
     @property
     def current(self) -> Completion | None:
@@ -48,7 +55,10 @@ class CompletionList(QListWidget):
             self.clear()
             for completion in names:
                 item = QListWidgetItem(completion.name)
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, self._spoken(completion))
+                kind = self._kind(completion)
+                item.setData(KIND_ROLE, kind)
+                # As a screen reader says it.
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{completion.name}, {kind}")
                 self.addItem(item)
             self.setCurrentRow(0)
         if not names:
@@ -58,14 +68,12 @@ class CompletionList(QListWidget):
         self.raise_()
         self.show()
 
-    def _spoken(self, completion: Completion) -> str:
-        """Return a name with its kind, as a screen reader says it."""
-        kind = {
+    def _kind(self, completion: Completion) -> str:
+        return {
             NameKind.LORA: self.tr("LoRA"),
             NameKind.EMBEDDING: self.tr("embedding"),
             NameKind.WILDCARD: self.tr("list of words"),
         }[completion.kind]
-        return f"{completion.name}, {kind}"
 
     def move_by(self, rows: int) -> None:
         """Highlight another name; from the last follows the first."""

@@ -181,11 +181,16 @@ class PromptEdit(TextField):
             self._hide_names()
             return
         if self.names is None:
-            self.names = CompletionList(self.window())
+            self.names = CompletionList(self._theme, self.window())
             self.names.chosen.connect(self._take)
         at = self.cursorRect()
         corner = self.viewport().mapTo(self.window(), at.topLeft())
         self.names.offer(offered.names, QRect(corner, at.size()))
+
+    def offer_again(self) -> None:
+        """Offer what there is now, if names are offered."""
+        if self._is_offering:
+            self._offer_names()
 
     def _on_cursor(self) -> None:
         """Hide the names when the cursor leaves the place where they were offered."""
