@@ -17,6 +17,8 @@ class ActionName(StrEnum):
     QUEUE = "queue"
     FOLD_SIDE = "fold_side"
     UNDO_LATEST = "undo_latest"
+    UNDO_IN_FORM = "undo_in_form"
+    REDO_IN_FORM = "redo_in_form"
     OPEN = "open"
     OPEN_START = "open_start"
     EDIT_PROMPT = "edit_prompt"

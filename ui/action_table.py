@@ -30,6 +30,20 @@ _SHARED = {
     ActionName.UNDO_LATEST: Entry(
         QT_TRANSLATE_NOOP("Actions", "Undo the last change"), "Ctrl+Alt+Z"
     ),
+    ActionName.UNDO_IN_FORM: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Undo in the form"),
+        "Ctrl+Z",
+        Scope.FORM_AND_DOCK,
+        repeats=True,
+    ),
+    ActionName.REDO_IN_FORM: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Redo in the form"),
+        "Ctrl+Shift+Z",
+        Scope.FORM_AND_DOCK,
+        also=("Ctrl+Y",),
+        also_on_mac=(),
+        repeats=True,
+    ),
     ActionName.OPEN: Entry(QT_TRANSLATE_NOOP("Actions", "Open a model or a picture…"), "Ctrl+O"),
     ActionName.OPEN_START: Entry(
         QT_TRANSLATE_NOOP("Actions", "Start from a picture…"), "Ctrl+Shift+O"

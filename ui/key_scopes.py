@@ -35,6 +35,7 @@ class Scope(Flag):
     BESIDE = auto()
 
     CREATE = PROMPT | CANVAS | MASK | STRIP | FORM | DOCK
+    FORM_AND_DOCK = FORM | DOCK
     GALLERY = THUMBNAILS | VIEWER | COMPARISON | GALLERY_BESIDE
     # Lists of pictures, and one of their pictures alone.
     PICTURES = CANVAS | STRIP | THUMBNAILS | VIEWER
@@ -79,6 +80,7 @@ _WORDS = {
     Scope.WINDOW: QT_TRANSLATE_NOOP("Scopes", "In the whole window"),
     Scope.ANYWHERE: QT_TRANSLATE_NOOP("Scopes", "In every window"),
     Scope.CREATE: QT_TRANSLATE_NOOP("Scopes", "In Create"),
+    Scope.FORM_AND_DOCK: QT_TRANSLATE_NOOP("Scopes", "In the form"),
     Scope.PROMPT: QT_TRANSLATE_NOOP("Scopes", "In a prompt"),
     Scope.PICTURES: QT_TRANSLATE_NOOP("Scopes", "On pictures"),
     Scope.VIEWS: QT_TRANSLATE_NOOP("Scopes", "In a picture that is shown large"),

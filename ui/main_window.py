@@ -131,6 +131,8 @@ class MainWindow(QMainWindow):
         QueuePlace(self.queue, self.places, self.create_page)
         self.queue.closed.connect(lambda: self._show_queue(shown=False))
         on(ActionName.UNDO_LATEST, session.remedies.undo_latest)
+        on(ActionName.UNDO_IN_FORM, session.changes.step_back)
+        on(ActionName.REDO_IN_FORM, session.changes.step_forward)
         on(ActionName.OPEN, self._open)
         on(ActionName.RUNTIMES, lambda: self.windows.show_runtimes())
         on(ActionName.DEVICES, self.windows.show_devices)
@@ -138,6 +140,8 @@ class MainWindow(QMainWindow):
         on(ActionName.UPDATES, self._check_for_updates)
         for part in (self.create_page, self.dock):
             part.addActions([actions[ActionName.OLDER_PROMPT], actions[ActionName.NEWER_PROMPT]])
+        for part in (self.create_page.form, self.dock):
+            part.addActions([actions[ActionName.UNDO_IN_FORM], actions[ActionName.REDO_IN_FORM]])
         on(ActionName.SHORTCUTS, self._show_shortcuts)
         on(ActionName.QUIT, self.close)
         session.settings.changed.connect(self._use_settings)

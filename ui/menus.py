@@ -29,6 +29,8 @@ _PICTURES = (
 )
 _EDITS = (
     ActionName.UNDO_LATEST,
+    ActionName.UNDO_IN_FORM,
+    ActionName.REDO_IN_FORM,
     None,
     ActionName.EDIT_PROMPT,
     ActionName.OLDER_PROMPT,
@@ -77,7 +79,7 @@ class MenuBar(QMenuBar):
         self.edits = self._add(self.tr("&Edit"), _EDITS)
         is_mac = system == "darwin"
         pastes = edit_entries(self) if is_mac else [paste]
-        self.edits.insertActions(self.edits.actions()[1], pastes)
+        self.edits.insertActions(self.edits.actions()[3], pastes)
         self.view = self._add(self.tr("&View"), _VIEW)
         self.pictures = self._add(self.tr("&Picture"), _PICTURES)
         self.masks = self._add(self.tr("&Mask"), _MASK)

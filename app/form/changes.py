@@ -19,6 +19,7 @@ from app.form.generation import (
     choices_of,
     with_size_of,
 )
+from app.form.history import FormHistory
 from app.form.kept_settings import settings_of
 from app.form.layer_kinds import bare_name
 from app.form.model_settings import ModelSettingsMemory
@@ -73,6 +74,7 @@ class FormChanges(QObject):
         self._models, self._declarations = models, declarations
         self._notices = notices
         self._background = background
+        self._history = FormHistory(form, self)
         # "… is the model now", and the settings that came with it.
         form.checkpoint_changed.connect(self._end_told)
 
@@ -86,6 +88,15 @@ class FormChanges(QObject):
         """
         wanted = before if after is None else _with_texts(before, after, self._form.form)
         self.apply(self.tr("The form is as it was before."), lambda: self._form.put(wanted))
+
+    def step_back(self) -> None:
+        """Undo the latest change of the form, whatever made it; nothing without one."""
+        self._history.back(self.undo)
+
+    def step_forward(self) -> None:
+        """Take the latest step back; nothing once the form was changed since."""
+        message = self.tr("The form is as it was before you undid it.")
+        self._history.forward(lambda form: self.apply(message, lambda: self._form.put(form)))
 
     def reset(self) -> None:
         """Leave size, method and all options of a picture to the checkpoint and the engine.

@@ -85,7 +85,16 @@ def test_every_way_to_change_the_form_is_among_these() -> None:
     known = {"use_settings", "reset", "surprise", "start_from", "start_anew"}
     known |= {"choose_checkpoint", "open_checkpoint", "use_preset", "use_starter", "use_text"}
     # To forget the settings of the chosen model is to reset them.
-    others = {"undo", "apply", "remembered", "remembered_changed", "forget", "staticMetaObject"}
+    others = {
+        "undo",
+        "step_back",
+        "step_forward",
+        "apply",
+        "remembered",
+        "remembered_changed",
+        "forget",
+        "staticMetaObject",
+    }
     assert ways - known == others
 
 

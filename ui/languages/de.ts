@@ -276,6 +276,10 @@
    <translation>Ordner neu lesen</translation>
   </message>
   <message>
+   <source>Redo in the form</source>
+   <translation>Im Formular wiederholen</translation>
+  </message>
+  <message>
    <source>Redo the stroke</source>
    <translation>Strich wiederholen</translation>
   </message>
@@ -370,6 +374,10 @@
   <message>
    <source>Type a path</source>
    <translation>Einen Pfad eingeben</translation>
+  </message>
+  <message>
+   <source>Undo in the form</source>
+   <translation>Im Formular rückgängig machen</translation>
   </message>
   <message>
    <source>Undo the last change</source>
@@ -1724,6 +1732,10 @@
   <message>
    <source>Settings replaced by those of {name}.</source>
    <translation>Die Einstellungen sind durch die von {name} ersetzt.</translation>
+  </message>
+  <message>
+   <source>The form is as it was before you undid it.</source>
+   <translation>Das Formular ist wieder so wie vor dem Rückgängigmachen.</translation>
   </message>
   <message>
    <source>The form is as it was before.</source>
@@ -4017,6 +4029,10 @@
   <message>
    <source>In questions for files</source>
    <translation>In Dateidialogen</translation>
+  </message>
+  <message>
+   <source>In the form</source>
+   <translation>Im Formular</translation>
   </message>
   <message>
    <source>In the gallery</source>

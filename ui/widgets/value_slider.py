@@ -1,7 +1,15 @@
 """A slider built on a number field, so that screen readers read its value."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT
@@ -12,6 +20,7 @@ _GROOVE, _HANDLE, _RING = 4.0, 14.0, 2.0
 _EDGE = 3.0
 _WIDTH = 84
 _RESETTING = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+_OF_TEXT = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
@@ -54,6 +63,13 @@ class ValueSlider(DecimalField):
             share = 1 - share
         room = self.width() - _HANDLE - 2 * _EDGE
         return QPointF(_EDGE + _HANDLE / 2 + share * room, self.height() / 2)
+
+    def event(self, event: QEvent) -> bool:
+        """Leave the keys that undo to the form: Qt would have them undo the hidden text."""
+        if isinstance(event, QKeyEvent) and _is_of_text(event):
+            event.ignore()
+            return False
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
         """Move the slider also by the left and right arrows; ignore text, meant for the field."""
@@ -127,3 +143,9 @@ class ValueSlider(DecimalField):
             share = 1 - share
         step = self.singleStep()
         self.setValue(round((low + share * (high - low)) / step) * step)
+
+
+def _is_of_text(event: QKeyEvent) -> bool:
+    """Return True for a question whether a field takes a key that undoes or redoes text."""
+    is_asked = event.type() is QEvent.Type.ShortcutOverride
+    return is_asked and any(event.matches(key) for key in _OF_TEXT)
