@@ -44,7 +44,13 @@ def device_pace(device: DeviceInfo) -> str:
     if seconds is None:
         return ""
     text = translate("devices", "About {time} for a picture with Stable Diffusion 1.5, 512 pixels.")
-    return text.format(time=duration(seconds))
+    told = text.format(time=duration(seconds))
+    return f"{told} {busy_remark()}" if device.disturbed else told
+
+
+def busy_remark() -> str:
+    """Return the remark on times that other work of the computer may have made longer."""
+    return translate("devices", "This was measured while the computer was busy.")
 
 
 def device_words(device: DeviceInfo, choice: str) -> str:
@@ -52,6 +58,11 @@ def device_words(device: DeviceInfo, choice: str) -> str:
 
     `choice` is the reason for the device in use, empty for all others.
     """
+    words = _verdict_words(device, choice)
+    return f"{words} {busy_remark()}" if device.disturbed and device_times(device) else words
+
+
+def _verdict_words(device: DeviceInfo, choice: str) -> str:
     if choice:
         return translate("devices", "In use: {reason}.").format(reason=worded_reason(choice))
     if device.unusable:

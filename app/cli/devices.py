@@ -22,7 +22,7 @@ class DeviceOutput(msgspec.Struct, frozen=True):
 
     `verdict` is the result of its trial, with `figures` by precision: the median milliseconds of
     SD 1.5's blocks, and the difference from the cpu backend. `failure` is why an earlier job had
-    to change to another device.
+    to change to another device. `disturbed`: the computer was busy while the times were measured.
     """
 
     backend: str
@@ -38,6 +38,7 @@ class DeviceOutput(msgspec.Struct, frozen=True):
     verdict: str = ""
     figures: tuple[PrecisionFigures, ...] = ()
     failure: str = ""
+    disturbed: bool = False
 
 
 class DevicesOutput(msgspec.Struct, frozen=True):
@@ -128,7 +129,8 @@ def device_verdict(device: DeviceOutput) -> str:
         return f"usable, but it failed in an earlier job: {device.failure}"
     wrong = [f"{f.precision} is wrong: {f.problem}" for f in device.figures if f.problem]
     right = "usable" if device.automatic else "usable on request"
-    return "; ".join([right, *wrong])
+    busy = ["measured while the computer was busy"] if device.disturbed and device.figures else []
+    return "; ".join([right, *wrong, *busy])
 
 
 def unusable_words(device: DeviceOutput) -> str:
@@ -153,6 +155,7 @@ def _output(device: DeviceInfo) -> DeviceOutput:
         verdict=device.verdict,
         figures=device.figures,
         failure=device.failure,
+        disturbed=device.disturbed,
     )
 
 

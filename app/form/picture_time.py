@@ -64,9 +64,14 @@ class PictureTime(QObject):
         return self._pace.seconds(str(self._form.checkpoint), self._drawings())
 
     def of(self, kind: PictureKind) -> float | None:
-        """Return the seconds of a kind of picture by the device's trial; None before it."""
+        """Return the seconds of a kind of picture by the device's trial.
+
+        None before it, and where the computer was busy meanwhile: it may be far from the truth.
+        """
         device = self._devices.chosen
-        return seconds_per_picture(device, kind) if device is not None else None
+        if device is None or device.disturbed:
+            return None
+        return seconds_per_picture(device, kind)
 
     def of_pass(self, second: SecondPass, width: int, height: int) -> float | None:
         """Return the seconds that a second pass of this size adds; None if nothing was timed."""

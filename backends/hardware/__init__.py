@@ -10,12 +10,14 @@ from backends.hardware.host import (
 )
 from backends.hardware.listing import list_adapters
 from backends.hardware.opinions import second_opinions
+from backends.hardware.processor_use import ProcessorTimes, processor_times
 from backends.hardware.reading import closed_reason, rocm_closed_reason
 from backends.hardware.visible import visible_cards, with_hidden
 
 __all__ = [
     "Adapter",
     "PciId",
+    "ProcessorTimes",
     "closed_reason",
     "core_cache_bytes",
     "cpu_cores",
@@ -24,6 +26,7 @@ __all__ = [
     "list_adapters",
     "of_maker",
     "private_bytes",
+    "processor_times",
     "rocm_closed_reason",
     "second_opinions",
     "visible_cards",

@@ -52,8 +52,9 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     `install` names the runtime packs, the best first, any of which would make it usable; none where
     something else is missing.
     `checked` is True if the device has had its trial run, and `verdict` is a sentence on the
-    result. `failure` is the reason why a job had to move to another device. A device that was
-    never probed, because probing might crash the process, has only the backend's name.
+    result. `failure` is the reason why a job had to move to another device. `disturbed`: its times
+    were measured while the computer was busy, and will be measured again. A device that was never
+    probed, because probing might crash the process, has only the backend's name.
     """
 
     backend: str
@@ -71,6 +72,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[PrecisionFigures, ...] = ()
     verdict: str = ""
     failure: str = ""
+    disturbed: bool = False
 
 
 class PackVerdict(msgspec.Struct, frozen=True, kw_only=True):

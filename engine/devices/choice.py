@@ -26,7 +26,13 @@ from engine.devices import trial_network
 from engine.devices.activity import JobActivity
 from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.trials import TrialLimits, Trials
-from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore, untried
+from engine.devices.verdicts import (
+    BackendReport,
+    TriedDevice,
+    VerdictStore,
+    settled,
+    untried,
+)
 from engine.errors import EngineError
 from engine.scratch_folder import ScratchFolder
 
@@ -122,8 +128,9 @@ class Devices:
         """Try each backend that needs it; yield its report and how many backends are left.
 
         Backends that are never automatic are only listed. `again` forgets all verdicts and tries
-        every backend. `activity` says whether a job runs: figures measured during a job are marked
-        as disturbed and measured again later. Raises EngineError (DISK_FULL), Cancelled.
+        every backend. `activity` says whether a job runs: figures measured during a job, or while
+        other programs were busy, are disturbed and measured again by a later call until two trials
+        agree (`verdicts.settled`). Raises EngineError (DISK_FULL), Cancelled.
         """
         with self._one_at_a_time:
             if again:
@@ -135,10 +142,7 @@ class Devices:
                 return
             with _shared_folder() as folder:
                 for number, reference in enumerate(wanted, start=1):
-                    before = activity()
-                    report = self._tried(reference, folder, cancel or CancelToken())
-                    if before.is_busy or activity() != before:
-                        report = _disturbed(report)
+                    report = self._tried(reference, folder, activity, cancel or CancelToken())
                     self._store.keep(report)
                     yield report, len(wanted) - number
 
@@ -152,19 +156,21 @@ class Devices:
             self._store.keep(report.with_device(failed))
 
     def _tried(
-        self, reference: BackendReference, folder: Path, cancel: Cancellation
+        self,
+        reference: BackendReference,
+        folder: Path,
+        activity: Callable[[], JobActivity],
+        cancel: Cancellation,
     ) -> BackendReport:
         if not reference.automatic:
             return self._trials.list_devices(reference, self._store.fingerprint, cancel)
+        jobs = activity()
         report = self._trials.run(reference, self._store.fingerprint, folder, cancel)
+        if jobs.is_busy or activity() != jobs:
+            report = _disturbed(report)
         # Read now: a job may have failed on a device while the trial ran.
-        before = self._store.find(reference.name)
-        failures = {d.id: d.failure for d in before.devices} if before else {}
-        devices = tuple(
-            msgspec.structs.replace(device, failure=failures.get(device.id, ""))
-            for device in report.devices
-        )
-        return msgspec.structs.replace(report, devices=devices)
+        kept = self._store.find(reference.name)
+        return report if kept is None else _after(report, kept)
 
     def _is_news(self, reference: BackendReference) -> bool:
         if not reference.automatic:
@@ -331,6 +337,16 @@ def _disturbed(report: BackendReport) -> BackendReport:
     return msgspec.structs.replace(report, devices=devices, disturbed=True)
 
 
+def _after(report: BackendReport, kept: BackendReport) -> BackendReport:
+    """Return a report with what the one before knew: failures of jobs, times of devices."""
+    pairs = [(device, kept.find(device.id)) for device in report.devices]
+    devices = tuple(
+        msgspec.structs.replace(settled(device, before), failure=before.failure if before else "")
+        for device, before in pairs
+    )
+    return msgspec.structs.replace(report, devices=devices)
+
+
 def _info(reference: BackendReference, device: TriedDevice, *, checked: bool) -> DeviceInfo:
     wrong = device.problem or (device.tried and not device.works)
     return DeviceInfo(
@@ -348,6 +364,7 @@ def _info(reference: BackendReference, device: TriedDevice, *, checked: bool) ->
         figures=device.figures,
         verdict=device.sentence if device.tried else "",
         failure=device.failure,
+        disturbed=device.disturbed,
     )
 
 

@@ -17,6 +17,7 @@ from engine.compile.backend_errors import translated_errors
 from engine.compile.compiler import Compiler
 from engine.devices import trial_network
 from engine.devices.cpu_self_test import difference_from_numpy
+from engine.devices.other_programs import OtherPrograms
 from engine.devices.trial_messages import TrialFinished, TrialMessage, TrialStarted
 from engine.errors import EngineError
 from engine.memory.plan import WeightPlacement
@@ -44,10 +45,14 @@ Send = Callable[[TrialMessage], None]
 
 
 class _Run(msgspec.Struct, frozen=True):
-    """The output of the network, and the median seconds of its runs."""
+    """The output of the network, and the median seconds of its runs.
+
+    `disturbed`: other programs kept the processors busy meanwhile.
+    """
 
     result: Array
     seconds: float
+    disturbed: bool
 
 
 class Trial:
@@ -62,14 +67,15 @@ class Trial:
         """Run the network on a device in each of its precisions."""
         for precision in device.precisions:
             send(TrialStarted(device=device.id, precision=precision.value))
+            disturbed = False
             try:
                 run = self._run(self._backend, device, precision)
             except EngineError as error:
                 problem = f"it failed: {error.detail or error.message}"
                 figures = PrecisionFigures(precision=precision.value, problem=problem)
             else:
-                figures = self._judged(precision, run)
-            send(TrialFinished(device=device.id, figures=figures))
+                figures, disturbed = self._judged(precision, run), run.disturbed
+            send(TrialFinished(device=device.id, figures=figures, disturbed=disturbed))
 
     def _judged(self, precision: Precision, run: _Run) -> PrecisionFigures:
         off = np.linalg.norm(run.result.astype(np.float32) - self._expected)
@@ -122,13 +128,14 @@ class Trial:
 def _timed(session: Session, runs: int) -> _Run:
     """Run the network once to warm up, then time at most `runs` runs."""
     feeds = trial_network.feeds()
+    others = OtherPrograms()
     result, first = _timed_once(session, feeds)
     least = next((count for limit, count in _LEAST_RUNS if first <= limit), 1)
     seconds: list[float] = []
     while len(seconds) < runs and (len(seconds) < least or sum(seconds) < _ENOUGH_S):
         result, took = _timed_once(session, feeds)
         seconds.append(took)
-    return _Run(result, median(seconds or [first]))
+    return _Run(result, median(seconds or [first]), others.were_busy())
 
 
 def _timed_once(session: Session, feeds: Mapping[str, Array]) -> tuple[Array, float]:

@@ -23,10 +23,14 @@ class TrialStarted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class TrialFinished(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The result of one device in one precision."""
+    """The result of one device in one precision.
+
+    `disturbed`: other programs kept the processors busy while it was timed.
+    """
 
     device: str
     figures: PrecisionFigures
+    disturbed: bool = False
 
 
 class AllReported(msgspec.Struct, frozen=True, kw_only=True, tag=True):

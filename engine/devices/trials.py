@@ -194,6 +194,7 @@ class _Results:
             msgspec.structs.replace(
                 device,
                 figures=tuple(did.figures for did in self.figures.get(name, ())),
+                disturbed=any(did.disturbed for did in self.figures.get(name, ())),
                 problem=self.problems.get(name, ""),
             )
             for name, device in self.devices.items()

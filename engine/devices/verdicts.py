@@ -21,6 +21,8 @@ _MAX_BYTES = 4 << 20
 # The number of machine states that are kept: a laptop comes back to its dock, a driver is rolled
 # back.
 _STATES = 4
+# Times of two trials that differ by less than this factor agree.
+_ALIKE = 1.5
 _log = logging.getLogger(__name__)
 
 
@@ -30,7 +32,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
     `unusable` is the backend's reason why the device cannot be used, `install` the runtime packs
     of which one would make it usable. `problem` is the reason why its trial ended early, `failure`
     the reason why a job on it moved to another device. `disturbed`: its figures were measured
-    during a job.
+    while the computer was busy, with a job or with other programs.
     """
 
     id: str
@@ -127,6 +129,36 @@ def untried(backend: Backend, device: Device) -> TriedDevice:
         memory_total_bytes=memory.total,
         memory_free_bytes=memory.free,
     )
+
+
+def settled(device: TriedDevice, before: TriedDevice | None) -> TriedDevice:
+    """Return a device's results after those of an earlier trial.
+
+    Where both trials were disturbed the faster times are kept, and they are believed unless the
+    later trial was clearly faster: so a computer that is always busy stops measuring. Trials that
+    do not agree whether the device works prove nothing.
+    """
+    if before is None or not (device.disturbed and before.disturbed and before.tried):
+        return device
+    if device.works != before.works:
+        return device
+    known = before.times
+    pairs = [(figure, known.get(Precision(figure.precision))) for figure in device.figures]
+    return msgspec.structs.replace(
+        device,
+        figures=tuple(_faster(figure, earlier) for figure, earlier in pairs),
+        disturbed=any(
+            earlier is not None and figure.milliseconds * _ALIKE < earlier
+            for figure, earlier in pairs
+            if not figure.problem
+        ),
+    )
+
+
+def _faster(figure: PrecisionFigures, earlier: float | None) -> PrecisionFigures:
+    if figure.problem or earlier is None or earlier >= figure.milliseconds:
+        return figure
+    return msgspec.structs.replace(figure, milliseconds=earlier)
 
 
 class BackendReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -86,15 +86,21 @@ def test_a_missing_runtime_is_a_reason_not_a_crash(capsys: pytest.CaptureFixture
 class Trials:
     """Finds the processor right, and counts how often it looked."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.ran = 0
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, disturbed: bool = False) -> None:
+        self.ran, self.disturbed = 0, disturbed
         monkeypatch.setattr("engine.devices.trials.Trials.run", self.run)
         monkeypatch.setattr("engine.devices.trials.Trials.list_devices", self.run)
 
     def run(self, reference: BackendReference, fingerprint: str, *_: object) -> BackendReport:
         self.ran += 1
         figures = (PrecisionFigures(precision="f32", milliseconds=3.25, difference=1e-6),)
-        known = TriedDevice(id="cpu", name="processor", precisions=("f32",), figures=figures)
+        known = TriedDevice(
+            id="cpu",
+            name="processor",
+            precisions=("f32",),
+            figures=figures,
+            disturbed=self.disturbed,
+        )
         devices = (known,) if reference.name == "cpu" else ()
         return BackendReport(backend=reference.name, fingerprint=fingerprint, devices=devices)
 
@@ -115,6 +121,20 @@ def test_the_hardware_is_checked_once_and_it_is_said(
     result = json_of(capsys, *arguments)
     assert (result["backend"], trials.ran) == ("cpu", first)
     assert result["choice"] == "the only one that is known to work here"
+
+
+def test_times_of_a_busy_computer_are_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache" / "devices.json").unlink()
+    Trials(monkeypatch, disturbed=True)
+    assert run(["devices"]) == 0
+    told = capsys.readouterr().out
+    assert "3.2 ms" in told
+    assert "usable; measured while the computer was busy" in told
+    by_name = {device["backend"]: device for device in json_of(capsys, "devices")["devices"]}
+    # The second trial agreed.
+    assert by_name["cpu"]["disturbed"] is False
 
 
 def test_recheck_forgets_what_failed(

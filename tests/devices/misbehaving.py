@@ -3,6 +3,7 @@
 import ctypes
 import os
 import time
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -20,7 +21,9 @@ from backends.base import (
     Progress,
     Session,
 )
+from backends.hardware import ProcessorTimes
 from backends.null import NullBackend, NullSession, Script
+from engine.devices import other_programs
 
 
 class Right(NullBackend):
@@ -179,3 +182,17 @@ class Leaves(Right):
 
     def misbehave(self, device: Device, precision: Precision) -> None:
         os._exit(0)
+
+
+class BesideOthers(Right):
+    """The second device's float32 is timed while other programs take all processors."""
+
+    def misbehave(self, device: Device, precision: Precision) -> None:
+        seconds = count()
+        busy = device.id == "second" and precision is Precision.F32
+
+        def times() -> ProcessorTimes:
+            spent = 100.0 * next(seconds) * (os.cpu_count() or 1)
+            return ProcessorTimes(spent, spent if busy else 0.0)
+
+        other_programs.processor_times = times

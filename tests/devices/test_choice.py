@@ -287,6 +287,60 @@ def test_figures_measured_during_a_job_hold_until_they_are_measured_again(
     assert devices.has_news() is news
 
 
+def trials_of(
+    tmp_path: Path, only: Callable[..., None], *found: TriedDevice
+) -> list[tuple[float, bool]]:
+    """Run trials one after another; return the kept time after each, and if it is wanted again."""
+    only(FAST)
+    told: list[tuple[float, bool]] = []
+    for device in found:
+        devices = Devices(tmp_path, CannedTrials(fast=device))
+        verify(devices)
+        told.append((devices.candidates("auto")[0].milliseconds, devices.has_news()))
+    return told
+
+
+def test_times_of_a_busy_computer_are_measured_again(
+    tmp_path: Path, only: Callable[..., None]
+) -> None:
+    found = tried(400, disturbed=True), tried(40)
+    assert trials_of(tmp_path, only, *found) == [(400, True), (40, False)]
+
+
+@pytest.mark.parametrize(
+    ("times", "kept"),
+    [
+        # The second trial agrees; it is slower; it is clearly faster, and the third agrees.
+        ((400, 360), [(400, True), (360, False)]),
+        ((400, 900), [(400, True), (400, False)]),
+        ((400, 100, 90), [(400, True), (100, True), (90, False)]),
+    ],
+)
+def test_a_computer_that_is_always_busy_stops_measuring(
+    tmp_path: Path,
+    only: Callable[..., None],
+    times: tuple[float, ...],
+    kept: list[tuple[float, bool]],
+) -> None:
+    found = (tried(time, disturbed=True) for time in times)
+    assert trials_of(tmp_path, only, *found) == kept
+
+
+def test_a_device_that_failed_while_the_computer_was_busy_is_tried_again(
+    tmp_path: Path, only: Callable[..., None]
+) -> None:
+    """A job that takes all memory ends a trial that went well before; two failures agree."""
+    only(FAST, SAFE)
+    crashed = tried(0, figures=(), problem="It crashed (SIGKILL).", disturbed=True)
+    news: list[bool] = []
+    for device in (tried(40, disturbed=True), crashed, crashed):
+        devices = Devices(tmp_path, CannedTrials(fast=device, safe=tried(1, name="the processor")))
+        verify(devices)
+        news.append(devices.has_news())
+    assert news == [True, True, False]
+    assert order(devices) == ["safe"]
+
+
 @pytest.mark.parametrize(("activity", "news"), [(IDLE, False), (BUSY, True)])
 def test_a_process_that_failed_during_a_job_is_tried_again(
     tmp_path: Path, only: Callable[..., None], activity: JobActivity, news: bool

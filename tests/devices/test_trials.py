@@ -76,6 +76,13 @@ def test_a_result_of_nan_is_wrong(shared: Path) -> None:
     assert "its numbers are none" in first.sentence
 
 
+def test_times_taken_while_other_programs_were_busy_are_disturbed(shared: Path) -> None:
+    first, second = run("BesideOthers", shared).devices
+    assert first.works
+    assert second.works
+    assert (first.disturbed, second.disturbed) == (False, True)
+
+
 def test_a_crash_on_probe_ends_only_the_child_process(shared: Path) -> None:
     report = run("AbortsOnProbe", shared)
     assert report.problem.startswith("It crashed (SIGABRT)")

@@ -22,6 +22,7 @@ from tests.ui.finished import finish
 from tests.ui.packs import ROWS
 from tests.ui.test_accessibility import unnamed
 from tests.ui.test_first_run import MACHINE
+from ui.device_labels import device_pace, device_words
 from ui.dialogs.runtimes_dialog import RuntimesDialog
 from ui.outlook_labels import outlook_words
 from ui.places import Place
@@ -68,6 +69,22 @@ def test_times_of_usual_pictures_follow_from_the_trial(section: DevicesSection) 
     # 240 trials of 2.1 ms, and 12 times as many for SDXL's larger network and picture.
     assert "512 px, 20 steps: about 0.5 s" in section.times.text()
     assert "SDXL, 1024 px, 20 steps: about 6 s" in section.times.text()
+
+
+def test_times_measured_while_the_computer_was_busy_are_told_as_such(
+    desk: Desk, section: DevicesSection
+) -> None:
+    busy = tuple(msgspec.structs.replace(device, disturbed=True) for device in DEVICES)
+    desk.session.devices.devices = busy
+    remark = "about 0.5 s, measured while the computer was busy"
+    assert f"512 px, 20 steps: {remark}" in section.times.text()
+    # Where there is no room for the remark, there is no time.
+    assert desk.session.picture_time.of(SD_1_5) is None
+    assert desk.session.picture_time.of_form is None
+    first, *_, crashed, _ = busy
+    assert "while the computer was busy" in device_pace(first)
+    assert device_words(first, "").endswith("measured while the computer was busy.")
+    assert "busy" not in device_words(crashed, "")
 
 
 def test_a_change_of_the_form_changes_the_time_and_no_row(

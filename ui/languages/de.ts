@@ -1038,6 +1038,10 @@
    <translation>{name}: etwa {time}</translation>
   </message>
   <message>
+   <source>{name}: about {time}, measured while the computer was busy</source>
+   <translation>{name}: etwa {time}, gemessen, während der Computer beschäftigt war</translation>
+  </message>
+  <message>
    <source>{title} can be installed. {purpose}</source>
    <translation>{title} kann installiert werden. {purpose}</translation>
   </message>
@@ -5885,6 +5889,10 @@
   <message>
    <source>Not tried yet.</source>
    <translation>Noch nicht probiert.</translation>
+  </message>
+  <message>
+   <source>This was measured while the computer was busy.</source>
+   <translation>Das wurde gemessen, während der Computer beschäftigt war.</translation>
   </message>
   <message>
    <source>Works in full precision only.</source>

@@ -7,7 +7,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.commands.pack_rows import PackStage
-from app.engine.speed import SD_1_5, SDXL
+from app.engine.speed import SD_1_5, SDXL, seconds_per_picture
 from app.session import Session
 from engine.api.machine import DeviceInfo
 from ui.device_labels import device_name, device_times, device_words
@@ -131,16 +131,22 @@ class DevicesSection(QWidget):
         self._show_rows()
 
     def _times(self) -> str:
-        times = self._session.picture_time
-        kinds = (
-            (self.tr("Stable Diffusion 1.5, 512 px, 20 steps"), times.of(SD_1_5)),
-            (self.tr("SDXL, 1024 px, 20 steps"), times.of(SDXL)),
-            (self.tr("The next picture, as the form is now"), times.of_form),
+        device = self._session.devices.chosen
+        usual = (
+            (self.tr("Stable Diffusion 1.5, 512 px, 20 steps"), SD_1_5),
+            (self.tr("SDXL, 1024 px, 20 steps"), SDXL),
         )
+        kinds = [(name, device and seconds_per_picture(device, kind)) for name, kind in usual]
+        next_one = self.tr("The next picture, as the form is now")
         about = self.tr("{name}: about {time}")
+        of_trial = about
+        if device is not None and device.disturbed:
+            of_trial = self.tr("{name}: about {time}, measured while the computer was busy")
+        told = [(of_trial, *known) for known in kinds]
+        told.append((about, next_one, self._session.picture_time.of_form))
         known = [
-            about.format(name=name, time=duration(seconds))
-            for name, seconds in kinds
+            text.format(name=name, time=duration(seconds))
+            for text, name, seconds in told
             if seconds is not None
         ]
         return "\n".join(known) or self.tr("That is known once the hardware has been checked.")
