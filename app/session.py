@@ -392,7 +392,7 @@ class Session(QObject):
     def _on_job_changed(self, job: Job) -> None:
         if job.state is JobState.RUNNING:
             if self.progress.job != job.id:
-                self.progress.begin(job.id)
+                self.progress.begin(job.id, self.jobs_in_queue.pass_steps(job.request))
             return
         self.progress.end(job.id)
         if job.error is not None and job.error.code is ErrorCode.CHECKPOINT_NOT_FOUND:

@@ -17,9 +17,10 @@ from app.form.kept_settings import settings_of
 from app.library.upscale_outlooks import UpscaleOutlooks
 from app.notices.remedies import NoticeAction
 from app.queue.counted_seeds import with_counted_seed
-from app.queue.drawing import drawings, usual_strength
+from app.queue.drawing import Drawing, drawings, usual_strength
 from app.queue.jobs import Job, JobRequest, JobState
 from app.queue.pace import Pace
+from app.queue.time_left import PassSteps
 from app.queue.under_way import Tally, UnderWay
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
@@ -209,6 +210,18 @@ class QueueCommands(QObject):
         """Return the expected seconds for a picture of a job; None if its checkpoint is new."""
         if isinstance(request, UpscaleRequest):
             return self._upscales.seconds(request)
+        return self._pace.seconds(request.checkpoint or "", self._drawings(request))
+
+    def pass_steps(self, request: JobRequest) -> tuple[PassSteps, ...]:
+        """Return the steps of each pass of a job's picture; none for one that is enlarged."""
+        if isinstance(request, UpscaleRequest):
+            return ()
+        return tuple(
+            PassSteps(each.steps, each.predictions * each.seen / max(1, each.steps))
+            for each in self._drawings(request)
+        )
+
+    def _drawings(self, request: GenerateRequest) -> tuple[Drawing, ...]:
         info = self._info(request)
         strength = usual_strength(request, info.features if info is not None else Features())
         suggested = self._suggested(request.sampler, info)
@@ -222,8 +235,7 @@ class QueueCommands(QObject):
             schedule=request.schedule or suggested.schedule,
             strength=strength,
         )
-        passes = drawings(request, settled, self._checkpoints.features)
-        return self._pace.seconds(request.checkpoint or "", passes)
+        return drawings(request, settled, self._checkpoints.features)
 
     def _suggested(
         self, sampler: SamplerName | None, info: CheckpointInfo | None

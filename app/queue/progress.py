@@ -1,11 +1,11 @@
 """Progress of the running job: phase, step, speed, time left, and the picture so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.queue.time_left import TimeLeft
+from app.queue.time_left import PassSteps, TimeLeft
 from engine.api.messages import JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
 from engine.awake_clock import awake_seconds
@@ -57,6 +57,11 @@ class ProgressState(QObject):
         self._furthest = self._phase_began_at = 0.0
 
     @property
+    def passes(self) -> tuple[PassSteps, ...]:
+        """The steps of the passes of the job's picture, where they are known."""
+        return self._time.passes
+
+    @property
     def seconds_per_step(self) -> float | None:
         """The seconds that a step takes, None before two steps are done."""
         return self._time.seconds_per_step
@@ -92,9 +97,9 @@ class ProgressState(QObject):
         beyond = (end - begin) * done / (1 - begin)
         return self._phase_began_at + (1 - self._phase_began_at) * beyond
 
-    def begin(self, job: str) -> None:
-        """Start the progress of a job that was handed to the engine."""
-        self._clear(job)
+    def begin(self, job: str, passes: Sequence[PassSteps] = ()) -> None:
+        """Start the progress of a job that was handed to the engine, of a picture's `passes`."""
+        self._clear(job, passes)
         self.began.emit()
 
     def end(self, job: str) -> None:
@@ -137,11 +142,11 @@ class ProgressState(QObject):
         self.preview = Preview(event.job, event.width, event.height, pixels)
         self.preview_changed.emit(self.preview)
 
-    def _clear(self, job: str | None) -> None:
+    def _clear(self, job: str | None, passes: Sequence[PassSteps] = ()) -> None:
         self.job, self.phase, self.done, self.total = job, None, 0, None
         self.stopping = self.once = False
         self._furthest = self._phase_began_at = 0.0
-        self._time.begin()
+        self._time.begin(passes)
         if self.preview is not None:
             self.preview = None
             self.preview_changed.emit(None)

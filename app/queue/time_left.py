@@ -7,8 +7,9 @@ does. In one with steps no time brings it further than to the end of the step th
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import exp
+from typing import NamedTuple
 
 from engine.api.values import STEPPED, Phase
 from engine.awake_clock import awake_seconds
@@ -37,6 +38,13 @@ def eased(ratio: float) -> float:
     return min(1 - rest * exp(-(ratio - _KNEE) / rest), 1 - 1e-6)
 
 
+class PassSteps(NamedTuple):
+    """The steps of one pass of a picture; `cost` is that of a step, in a unit that all share."""
+
+    steps: int
+    cost: float
+
+
 class TimeLeft:
     """The estimates for one job at a time, made from its phases and its progress."""
 
@@ -44,11 +52,14 @@ class TimeLeft:
         self._clock = clock
         self.begin()
 
-    def begin(self) -> None:
-        """Start the estimates of a new job."""
+    def begin(self, passes: Sequence[PassSteps] = ()) -> None:
+        """Start the estimates of a new job; `passes` are those of its picture, where known."""
+        self.passes = tuple(passes)
         self._started = self._phase_started = self._clock()
         self._phase: Phase | None = None
         self._done, self._total = 0, None
+        # The steps of the picture that were done when the phase began.
+        self._first: int | None = None
         self._expected_s: float | None = None
         self._after_s: float | None = None
         # The latest steps' ends. The duration of the first step, which does more, is left out.
@@ -61,12 +72,13 @@ class TimeLeft:
         # As far as the phase before came, by the time that it took.
         self._phase_from = self.fraction or 0.0
         self._phase, self._phase_started = phase, self._clock()
-        self._done, self._total = 0, None
+        self._done, self._total, self._first = 0, None, None
         self._expected_s, self._after_s = expected_s, after_s
         self._marks.clear()
 
     def on_progress(self, done: int, total: int | None) -> None:
-        """Note how much of the phase is done."""
+        """Note how much of the phase is done; steps are counted over all passes of a picture."""
+        self._first = done if self._first is None else min(self._first, done)
         if done < self._done:
             self._marks.clear()
         elif done > self._done:
@@ -128,7 +140,8 @@ class TimeLeft:
         if self._phase not in STEPPED or not self._total or whole_s <= 0:
             return 1.0
         phase_over = 1 - (self._after_s or 0.0) / whole_s
-        steps = min(1.0, (self._done + 1) / self._total)
+        first, (end, _) = self._first or 0, self._steps()
+        steps = min(1.0, (self._done - first + 1) / max(1, end - first))
         return self._phase_from + max(0.0, phase_over - self._phase_from) * steps
 
     @property
@@ -157,8 +170,30 @@ class TimeLeft:
             return None
         if self._after_s is None:
             # Before the first job has ended only the steps are known.
-            return phase if self._phase in STEPPED else None
+            return self._with_later_steps(phase) if self._phase in STEPPED else None
         return phase + self._after_s
+
+    def _with_later_steps(self, phase_s: float) -> float | None:
+        """Add the time of later passes to that of the phase; None if no pace is known."""
+        end, later = self._steps()
+        if not later:
+            return phase_s
+        pace = self.seconds_per_step
+        if pace is None and self._expected_s is not None:
+            pace = self._expected_s / max(1, end - (self._first or 0))
+        return None if pace is None else phase_s + later * pace
+
+    def _steps(self) -> tuple[int, float]:
+        """Return the step at which the phase ends, and the work after it, in such steps."""
+        total, end = self._total or 0, 0
+        if self._phase is not Phase.DENOISE or sum(each.steps for each in self.passes) != total:
+            return total, 0.0
+        for place, present in enumerate(self.passes):
+            end += present.steps
+            if (self._first or 0) < end and present.cost > 0:
+                work = sum(each.steps * each.cost for each in self.passes[place + 1 :])
+                return end, work / present.cost
+        return total, 0.0
 
     def _phase_left(self) -> float | None:
         expected = None
@@ -168,10 +203,10 @@ class TimeLeft:
         if pace is not None and self._total is not None:
             # A step that takes longer is not yet the next one.
             since = min(self._clock() - self._marks[-1][0], pace)
-            by_pace = max(0.0, (self._total - self._done) * pace - since)
+            by_pace = max(0.0, (self._steps()[0] - self._done) * pace - since)
             if expected is None:
                 return by_pace
-            trust = min(1.0, (self._done - 1) / _TRUSTED_STEPS)
+            trust = min(1.0, (self._done - (self._first or 0) - 1) / _TRUSTED_STEPS)
             return trust * by_pace + (1 - trust) * expected
         return expected
 

@@ -401,3 +401,19 @@ def test_the_model_is_not_inspected_for_pictures_that_were_not_begun(
     staged.session.jobs.cancel_all()
     staged.wait(lambda: all(job.state.is_over for job in staged.queue.jobs))
     assert asked == []
+
+
+def test_the_running_job_is_told_what_its_passes_cost(
+    stages: list[Staged], tmp_path: Path, qtbot: QtBot
+) -> None:
+    staged = begin(stages, tmp_path, qtbot, Plan(step_seconds=0.5))
+    staged.start()
+    form, session = staged.session.generation, staged.session
+    form.width = form.height = 256
+    form.steps, form.second_passes = 10, (SecondPass(scale=2, strength=0.5),)
+    first, second = session.jobs_in_queue.pass_steps(form.build_request())
+    assert (first.steps, second.steps) == (10, 10)
+    assert second.cost == pytest.approx(4 * first.cost)
+    session.jobs.generate()
+    staged.wait(lambda: session.progress.job is not None)
+    assert session.progress.passes == (first, second)

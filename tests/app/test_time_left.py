@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queue.time_left import TimeLeft, eased
+from app.queue.time_left import PassSteps, TimeLeft, eased
 from engine.api.values import Phase
 
 
@@ -271,3 +271,26 @@ def test_whatever_happens_numbers_stay_sane(data: st.DataObject) -> None:
         assert fraction is None or furthest <= fraction < 1
         furthest = fraction or furthest
         assert job.time.phase_fraction is None or 0 <= job.time.phase_fraction < 1
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_second_pass_counts_by_what_its_steps_cost(job: Job, is_known: bool) -> None:
+    # The steps of the second pass see four times as many pixels.
+    job.time.begin([PassSteps(10, 1.0), PassSteps(10, 4.0)])
+    job.phase(Phase.DENOISE, 5.0 if is_known else None, 20.0 if is_known else None)
+    job.time.on_progress(0, 20)
+    for done in range(1, 6):
+        job.wait(0.5)
+        job.time.on_progress(done, 20)
+    job.wait(0.5)
+    assert job.seen[-1] == pytest.approx(22.0, abs=1.5)
+    for done in range(6, 11):
+        job.time.on_progress(done, 20)
+        job.wait(0.5)
+    job.phase(Phase.DENOISE, 20.0 if is_known else None, 0.0 if is_known else None)
+    job.time.on_progress(10, 20)
+    for done in range(11, 16):
+        job.wait(2)
+        job.time.on_progress(done, 20)
+    job.wait(0.5)
+    assert job.seen[-1] == pytest.approx(9.5, abs=1.5)
