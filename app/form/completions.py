@@ -27,11 +27,13 @@ _BARE = re.compile(r"(?:^|(?<=[\s,(|]))([^\s,()\[\]{}|<>:]+)$")
 
 
 class NameKind(StrEnum):
-    """The kind of a name that completes a prompt."""
+    """The kind of a name that completes a prompt, or a path."""
 
     LORA = "lora"
     EMBEDDING = "embedding"
     WILDCARD = "wildcard"
+    FOLDER = "folder"
+    FILE = "file"
 
 
 class Names(NamedTuple):

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -30,6 +31,29 @@ def list_entries(folder: Path, patterns: Sequence[str]) -> tuple[FolderEntry, ..
     with os.scandir(folder) as entries:
         found = [entry for os_entry in entries if (entry := _entry(os_entry, patterns)) is not None]
     return tuple(sorted(found, key=lambda entry: (not entry.is_folder, _order(entry.name))))
+
+
+def list_names(
+    folder: Path, beginning: str, patterns: Sequence[str], most: int
+) -> tuple[tuple[str, bool], ...]:
+    """Return names in a folder that begin with a text, at most so many, and if each is a folder.
+
+    Order, and what is left out, are those of `list_entries`; hidden entries are among them where
+    the text begins with a dot. Case does not matter. A folder that cannot be read has none.
+    """
+    typed = beginning.casefold()
+    found: list[tuple[str, bool]] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            is_hidden = entry.name.startswith(".") and not typed
+            if is_hidden or not entry.name.casefold().startswith(typed):
+                continue
+            # A link that leads nowhere, or in a circle, is neither.
+            with suppress(OSError):
+                is_folder = entry.is_dir()
+                if is_folder or (fits(entry.name, patterns) and entry.is_file()):
+                    found.append((entry.name, is_folder))
+    return tuple(sorted(found, key=lambda each: (not each[1], _order(each[0])))[:most])
 
 
 def _entry(entry: os.DirEntry[str], patterns: Sequence[str]) -> FolderEntry | None:

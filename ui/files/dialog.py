@@ -15,6 +15,7 @@ from ui.action_names import ActionName
 from ui.delegates.file_delegate import PictureFileDelegate, RowFileDelegate
 from ui.files.item_model import FolderItemModel, about
 from ui.files.kinds import FileKind, FileQuestion
+from ui.files.path_field import PathField
 from ui.files.places import PlacesList
 from ui.keys import bind_key
 from ui.picture_facts import seen
@@ -53,7 +54,7 @@ class FileDialog(QDialog):
         self.model = FolderItemModel(self)
         self.back = IconButton(theme, "back", self.tr("Back"))
         self.up = IconButton(theme, "up", self.tr("To the folder above"))
-        self.path = LineField()
+        self.path = PathField(theme, lambda: self._shown, self._patterns)
         self.search = LineField(MOST_SEARCHED)
         self.places = PlacesList(theme)
         self.list = CardView(theme, self.model, self.tr("Files and folders"))
@@ -142,6 +143,7 @@ class FileDialog(QDialog):
     def done(self, result: int) -> None:
         """Read no more."""
         super().done(result)
+        self.path.stop()
         self.model.close()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)

@@ -802,6 +802,14 @@
    <translation>Embedding</translation>
   </message>
   <message>
+   <source>file</source>
+   <translation>Datei</translation>
+  </message>
+  <message>
+   <source>folder</source>
+   <translation>Ordner</translation>
+  </message>
+  <message>
    <source>list of words</source>
    <translation>Wortliste</translation>
   </message>

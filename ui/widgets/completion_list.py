@@ -1,4 +1,4 @@
-"""The list of names below the cursor of a prompt; the prompt keeps the focus."""
+"""The list of names below the cursor of a field, which keeps the focus."""
 
 from collections.abc import Sequence
 
@@ -73,6 +73,8 @@ class CompletionList(QListWidget):
             NameKind.LORA: self.tr("LoRA"),
             NameKind.EMBEDDING: self.tr("embedding"),
             NameKind.WILDCARD: self.tr("list of words"),
+            NameKind.FOLDER: self.tr("folder"),
+            NameKind.FILE: self.tr("file"),
         }[completion.kind]
 
     def move_by(self, rows: int) -> None:

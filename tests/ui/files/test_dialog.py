@@ -1,5 +1,6 @@
 """Safelight's own dialog for files: mouse, keys, typed paths, folders, new files, failures."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -148,6 +149,77 @@ def test_a_typed_path_leads_to_a_folder_or_is_the_answer(
     dialog.path.setText("notes.txt")
     QTest.keyClick(dialog.path, Qt.Key.Key_Return)
     assert dialog.answer == str(folder / "notes.txt")
+
+
+def offered(dialog: FileDialog) -> list[str]:
+    found = dialog.path.names
+    return [name.name for name in found.shown] if found is not None else []
+
+
+def until_offered(dialog: FileDialog, qtbot: QtBot, *wanted: str) -> None:
+    qtbot.waitUntil(lambda: offered(dialog) == [*wanted])
+
+
+def test_tab_completes_a_typed_path(make: Make, qtbot: QtBot, folder: Path) -> None:
+    dialog = make()
+    type_path(dialog, f"{folder.parent}{os.sep}HE")
+    until_offered(dialog, qtbot, "here")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Tab)
+    assert dialog.path.text() == f"{folder}{os.sep}"
+    # What is in it follows: folders, and files of the kind that is asked for.
+    until_offered(dialog, qtbot, "below", "b2.png", "b10.png")
+    QTest.keyClicks(dialog.path, "b1")
+    until_offered(dialog, qtbot, "b10.png")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Tab)
+    assert dialog.path.text() == str(folder / "b10.png")
+    qtbot.waitUntil(lambda: not offered(dialog))
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    assert dialog.answer == str(folder / "b10.png")
+
+
+def test_arrows_choose_a_name_and_enter_takes_it(make: Make, qtbot: QtBot, folder: Path) -> None:
+    dialog = make()
+    type_path(dialog, "b")
+    until_offered(dialog, qtbot, "below", "b2.png", "b10.png")
+    for _ in range(2):
+        QTest.keyClick(dialog.path, Qt.Key.Key_Down)
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    assert dialog.path.text() == "b2.png"
+    assert dialog.isVisible()
+    type_path(dialog, "b")
+    until_offered(dialog, qtbot, "below", "b2.png", "b10.png")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Escape)
+    assert offered(dialog) == []
+    assert dialog.isVisible()
+
+
+def test_enter_goes_to_what_is_typed_whatever_is_offered(
+    make: Make, qtbot: QtBot, folder: Path
+) -> None:
+    (folder / "below2").mkdir()
+    dialog = make()
+    type_path(dialog, "below")
+    until_offered(dialog, qtbot, "below", "below2")
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    shown(dialog, qtbot, folder / "below")
+    assert offered(dialog) == []
+
+
+def test_hidden_names_complete_a_dot_and_files_are_no_folders(
+    make: Make, qtbot: QtBot, folder: Path
+) -> None:
+    (folder / ".kept").mkdir()
+    (folder / "nowhere").symlink_to(folder / "gone")
+    dialog = make(FileQuestion.FOLDER, "")
+    type_path(dialog, str(folder) + os.sep)
+    until_offered(dialog, qtbot, "below")
+    QTest.keyClicks(dialog.path, ".")
+    until_offered(dialog, qtbot, ".kept")
+    names = dialog.path.names
+    assert names is not None
+    row = names.visualItemRect(names.item(0)).center()
+    QTest.mouseClick(names.viewport(), Qt.MouseButton.LeftButton, pos=row)
+    assert dialog.path.text() == f"{folder / '.kept'}{os.sep}"
 
 
 def test_words_that_are_typed_narrow_the_list(make: Make, folder: Path) -> None:
