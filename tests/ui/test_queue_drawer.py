@@ -88,6 +88,15 @@ def test_the_queue_opens_beside_the_picture_and_esc_closes_it(
     assert drawer.isVisible()
 
 
+def test_pictures_that_were_taken_off_leave_list_and_totals(
+    desk: Desk, drawer: QueueDrawer
+) -> None:
+    select(drawer, 2)
+    QTest.keyClick(drawer.list, Qt.Key.Key_Delete)
+    desk.wait(lambda: titles(drawer) == ("one", "two"))
+    desk.wait(lambda: drawer.summary.text() == "2 pictures to make")
+
+
 def test_jobs_are_moved_by_keys_and_stay_selected(desk: Desk, drawer: QueueDrawer) -> None:
     select(drawer, 2)
     QTest.keyClick(drawer.list, Qt.Key.Key_Up, ALT)

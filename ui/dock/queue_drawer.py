@@ -176,12 +176,14 @@ class QueueDrawer(QFrame):
         self.smaller.setVisible(bool(words))
 
     def _over(self) -> str:
-        """Return how many pictures are finished, failed and cancelled; empty without any."""
+        """Return how many pictures are finished and failed; empty without any.
+
+        Those that were taken off the queue or cancelled do not count: the list has none of them.
+        """
         counts = self._commands.states
         words = {
             JobState.DONE: self.tr("{n} finished"),
             JobState.FAILED: self.tr("{n} failed"),
-            JobState.CANCELLED: self.tr("{n} cancelled"),
         }
         number = QLocale().toString
         parts = [

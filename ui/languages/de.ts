@@ -3745,10 +3745,6 @@
    <translation>angehalten</translation>
   </message>
   <message>
-   <source>{n} cancelled</source>
-   <translation>{n} abgebrochen</translation>
-  </message>
-  <message>
    <source>{n} failed</source>
    <translation>{n} fehlgeschlagen</translation>
   </message>
