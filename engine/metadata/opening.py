@@ -17,6 +17,7 @@ from PIL import (
 )
 
 from engine.api.sentences import Sentence, as_it_is, sentence
+from engine.file_paths import why_no_file
 from engine.regular_file import open_regular
 
 # The most pixels to decode; a picture whose header claims more is refused.
@@ -63,11 +64,11 @@ def open_picture(
         ) from error
     except FileNotFoundError as error:
         raise PictureFault(sentence("it is not there")) from error
-    except IsADirectoryError as error:
-        raise PictureFault(sentence("it is a folder")) from error
-    # Errors that Pillow raises for damaged files.
+    # Errors that Pillow raises for damaged files; the system's are its own.
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
+        if reason and (no_file := why_no_file(path)) is not None:
+            raise PictureFault(no_file) from error
         detail = as_it_is(reason or str(error))
         raise PictureFault(
             sentence("it is damaged or incomplete ({detail})", detail=detail)

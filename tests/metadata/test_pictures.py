@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from engine.api.sentences import Sentence
+from engine.api.sentences import Sentence, sentence
 from engine.errors import EngineError
 from engine.metadata.opening import PictureFault, open_picture
 from engine.metadata.pictures import read_text_chunks
@@ -222,8 +222,21 @@ def test_random_bytes_give_texts_or_none(
 def test_a_pipe_is_no_picture_and_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     os.mkfifo(path)
-    with pytest.raises(PictureFault), open_picture(path):
-        pass
     with pytest.raises(EngineError, match="it is a pipe"):
         read_text_chunks(path)
     assert read_stealth(path) == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_the_reason_of_what_is_no_file_is_a_sentence_of_ours(tmp_path: Path) -> None:
+    """Words of the system or of Python would stay English in every language."""
+    pipe = tmp_path / "a.png"
+    os.mkfifo(pipe)
+    for path, reason in (
+        (pipe, "it is a pipe"),
+        (Path("/dev/null"), "it is a device"),
+        (tmp_path, "it is a folder"),
+    ):
+        with pytest.raises(PictureFault) as caught, open_picture(path):
+            pass
+        assert caught.value.reason == sentence(reason)
