@@ -91,6 +91,7 @@ class ActionName(StrEnum):
     FARTHER = "farther"
     HOLD_START = "hold_start"
     HOLD_NEXT = "hold_next"
+    DIVIDE = "divide"
     HOLD_TO_MOVE = "hold_to_move"
     MAKE_NEXT = "make_next"
     MAKE_EARLIER = "make_earlier"

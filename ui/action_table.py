@@ -220,6 +220,11 @@ _BOUND = {
         "B",
         Scope.COMPARISON,
     ),
+    ActionName.DIVIDE: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Large, with the next picture beside a divider"),
+        "D",
+        Scope.COMPARISON,
+    ),
     ActionName.HOLD_TO_MOVE: Entry(
         QT_TRANSLATE_NOOP("Actions", "Move the picture by the mouse, while held"),
         "Space",

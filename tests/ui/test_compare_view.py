@@ -50,7 +50,7 @@ def show(desk: Desk, path: str) -> CompareView:
     desk.window.resize(1280, 720)
     view = desk.window.canvas.view
     desk.session.view.choose(path)
-    desk.wait(lambda: view.has_start)
+    desk.wait(lambda: view.has_other)
     view.setFocus()
     return view
 
@@ -101,7 +101,7 @@ def test_a_start_picture_lies_in_its_place_in_a_canvas_that_grew(
     desk: Desk, tmp_path: Path, start: Path
 ) -> None:
     view = show(desk, result(tmp_path, start, (800, 300), expand=(400, 0, 0, 0)))
-    view.hold_start(holds=True)
+    view.hold_other(holds=True)
     assert colour(view, 0.75, 0.5) == BLUE
     assert colour(view, 0.25, 0.5) not in (BLUE, RED)
 
@@ -112,6 +112,6 @@ def test_a_picture_from_noise_has_nothing_to_compare(
     view, corner = show(desk, result(tmp_path, start, (400, 300))), desk.window.canvas.corner
     assert corner.compare.isVisible()
     desk.session.view.choose(result(tmp_path, None, (400, 300)))
-    desk.wait(lambda: not view.has_start)
+    desk.wait(lambda: not view.has_other)
     assert not corner.compare.isVisible()
     assert not desk.window.actions_by_name[ActionName.COMPARE_START].isEnabled()

@@ -192,6 +192,10 @@
    <translation>Tastenkürzel</translation>
   </message>
   <message>
+   <source>Large, with the next picture beside a divider</source>
+   <translation>Groß, mit dem nächsten Bild an einem Trenner</translation>
+  </message>
+  <message>
    <source>Larger brush</source>
    <translation>Größerer Pinsel</translation>
   </message>
@@ -781,6 +785,10 @@
   <message>
    <source>Esc</source>
    <translation>Esc</translation>
+  </message>
+  <message>
+   <source>Show one picture large, with the next beside a divider</source>
+   <translation>Ein Bild groß zeigen, mit dem nächsten an einem Trenner</translation>
   </message>
   <message>
    <source>Show the next picture in this place while held</source>

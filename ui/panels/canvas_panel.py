@@ -263,7 +263,7 @@ class CanvasPanel(QWidget):
     def _show_sheet(self) -> None:
         self._next()
         self._read_path = None
-        self.view.take_start(None, QRectF())
+        self.view.take_other(None, QRectF())
         self.view.show_sheet(self._live_shape())
         self._show_view()
 
@@ -289,7 +289,7 @@ class CanvasPanel(QWidget):
         def show(levels: PictureLevels) -> None:
             if number == self._wanted and self._session.pictures.is_live:
                 self._read_path = None
-                self.view.take_start(None, QRectF())
+                self.view.take_other(None, QRectF())
                 self.view.show_picture(levels, shape)
                 self._show_view()
 
@@ -325,13 +325,13 @@ class CanvasPanel(QWidget):
         """Read the picture that the shown one was made from, to compare the two."""
         inputs = request.inputs if request is not None else ()
         start = next((image.path for image in inputs if image.role is InputRole.INIT), None)
-        self.view.take_start(None, QRectF())
+        self.view.take_other(None, QRectF())
         if request is None or start is None:
             return
 
         def take(found: tuple[PictureLevels, QRectF] | None) -> None:
             if path == self._read_path and found is not None:
-                self.view.take_start(*found)
+                self.view.take_other(*found)
 
         self._background.run(partial(read_start, start, request.mask_options.expand), take)
 

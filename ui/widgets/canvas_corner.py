@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.actions import ActionName, Actions
 from ui.key_tips import show_key
+from ui.keys import HeldKey
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.compare_view import CompareView
@@ -34,9 +35,10 @@ class CanvasCorner(QWidget):
             button.hide()
             row.addWidget(button)
         self.compare.clicked.connect(self._compare.trigger)
-        self.hold.pressed.connect(lambda: view.hold_start(holds=True))
-        self.hold.released.connect(lambda: view.hold_start(holds=False))
-        view.start_changed.connect(self._refresh)
+        self.hold.pressed.connect(lambda: view.hold_other(holds=True))
+        self.hold.released.connect(lambda: view.hold_other(holds=False))
+        HeldKey(view, ActionName.HOLD_START, lambda held: view.hold_other(holds=held))
+        view.other_changed.connect(self._refresh)
         view.installEventFilter(self)
         self._refresh()
 
@@ -65,9 +67,9 @@ class CanvasCorner(QWidget):
 
     def _refresh(self) -> None:
         for button in (self.compare, self.hold):
-            button.setVisible(self._view.has_start)
+            button.setVisible(self._view.has_other)
         self.compare.setChecked(self._view.is_compared)
-        self._compare.setEnabled(self._view.has_start)
+        self._compare.setEnabled(self._view.has_other)
 
     def _place(self) -> None:
         self.adjustSize()

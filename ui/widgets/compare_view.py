@@ -1,15 +1,15 @@
-"""A view of a picture that can be compared with the one it was made from."""
+"""A view of a picture that can be compared with another in the same place."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 
-from ui.action_names import ActionName
-from ui.keys import HeldKey
 from ui.picture_levels import PictureLevels
 from ui.theme.metrics import L, S
 from ui.theme.theme import Theme
 from ui.widgets.zoom_view import ZoomView, draw_levels
 
+# The place of another picture that covers the whole of this one.
+WHOLE = QRectF(0, 0, 1, 1)
 # The reach of the divider, in device-independent pixels.
 _REACH = 8
 _STEP = 0.05
@@ -17,38 +17,45 @@ _KEYS = {Qt.Key.Key_Left: -_STEP, Qt.Key.Key_Right: _STEP}
 
 
 class CompareView(ZoomView):
-    """A picture, and the start picture at the left of a divider, which is dragged.
+    """A picture, and another at the left of a divider, which is dragged.
 
-    While a key is held only the start picture is shown.
+    While that is held only the other one is shown. It is the picture that this one was made from,
+    or one that it is compared with.
     """
 
-    # There is another start picture, or none.
-    start_changed = Signal()
+    # There is another picture to compare with, or none.
+    other_changed = Signal()
+    # The other picture is shown, or no longer: bool.
+    held_changed = Signal(bool)
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self._start: PictureLevels | None = None
-        # The place of the start picture in the picture, as fractions of its sides.
-        self._part = QRectF(0, 0, 1, 1)
+    def __init__(self, theme: Theme, margin: int = L) -> None:
+        super().__init__(theme, margin)
+        self._other: PictureLevels | None = None
+        # The place of the other picture in this one, as fractions of its sides.
+        self._part = WHOLE
         self._is_compared = self._is_held = self._drags = False
         # The place of the divider, from 0 at the left to 1.
         self._divider = 0.5
-        HeldKey(self, ActionName.HOLD_START, lambda held: self.hold_start(holds=held))
 
     @property
-    def has_start(self) -> bool:
-        """True if there is a start picture to compare with."""
-        return self._start is not None
+    def has_other(self) -> bool:
+        """True if there is a picture to compare with."""
+        return self._other is not None
 
     @property
     def is_compared(self) -> bool:
         """True while the divider is shown."""
-        return self._is_compared and self.has_start
+        return self._is_compared and self.has_other
 
-    def take_start(self, start: PictureLevels | None, part: QRectF) -> None:
-        """Take the picture that this one was made from; `part` is its place, in fractions."""
-        self._start, self._part = start, part
-        self.start_changed.emit()
+    @property
+    def is_held(self) -> bool:
+        """True while only the other picture is shown."""
+        return self._is_held
+
+    def take_other(self, other: PictureLevels | None, part: QRectF) -> None:
+        """Take the picture to compare with; `part` is its place in this one, in fractions."""
+        self._other, self._part = other, part
+        self.other_changed.emit()
         self.update()
 
     def compare(self, *, compares: bool) -> None:
@@ -56,10 +63,11 @@ class CompareView(ZoomView):
         self._is_compared, self._divider = compares, 0.5
         self.update()
 
-    def hold_start(self, *, holds: bool) -> None:
-        """Show only the start picture for as long as this is held."""
-        self._is_held = holds and self.has_start
+    def hold_other(self, *, holds: bool) -> None:
+        """Show only the other picture for as long as this is held."""
+        self._is_held = holds and self.has_other
         self.update()
+        self.held_changed.emit(self._is_held)
 
     # --- events ---
 
@@ -104,9 +112,9 @@ class CompareView(ZoomView):
     # --- drawing ---
 
     def draw_picture(self, painter: QPainter, target: QRectF) -> None:
-        """Draw the picture, and the start picture at the left of the divider."""
+        """Draw the picture, and the other one at the left of the divider."""
         super().draw_picture(painter, target)
-        if self._start is None or not (self._is_held or self.is_compared):
+        if self._other is None or not (self._is_held or self.is_compared):
             return
         shown = QRectF(target)
         if not self._is_held:
@@ -121,7 +129,7 @@ class CompareView(ZoomView):
         painter.save()
         painter.setClipRect(shown)
         painter.fillRect(target, QColor(self._theme.colours.window))
-        draw_levels(painter, self._start, place)
+        draw_levels(painter, self._other, place)
         painter.restore()
 
     def draw_over(self, painter: QPainter) -> None:

@@ -12,7 +12,7 @@ from PIL import Image
 from PySide6.QtCore import QMimeData, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.form.picture_settings import tells_settings
 from app.gallery import index
@@ -39,6 +39,7 @@ from ui.gallery.viewer import Viewer
 from ui.picture_facts import Fact, read_facts
 from ui.places import Place
 from ui.widgets.empty_state import EmptyState
+from ui.widgets.labels import ElidedLabel
 
 KEY, CTRL = Qt.Key, Qt.KeyboardModifier.ControlModifier
 
@@ -239,6 +240,40 @@ def test_the_next_picture_is_seen_in_the_same_place_while_b_or_its_button_is_hel
     second.view.setFocus()
     assert seen() == own
     assert first.name.text() != second.name.text()
+
+
+def test_a_divider_shows_the_next_picture_beside_the_chosen_one(shown: Shown) -> None:
+    shown.choose("a red house", "a blue boat")
+    QTest.keyClick(shown.grid, KEY.Key_C)
+    comparison = shown.page.comparison
+    first, second = comparison.panes
+    shown.desk.wait(lambda: all(pane.facts is not None for pane in comparison.panes))
+
+    def colours(pane: ComparePane = first) -> tuple[QColor, QColor]:
+        QApplication.processEvents()
+        image, target = pane.view.grab().toImage(), pane.view.target.toRect()
+        left, right = target.left() + 20, target.right() - 20
+        return image.pixelColor(left, target.center().y()), image.pixelColor(
+            right, target.center().y()
+        )
+
+    own, other = colours()[0], colours(second)[0]
+    assert own != other
+    names = [pane.name.text() for pane in comparison.panes]
+
+    QTest.keyClick(first.view, KEY.Key_D)
+    assert comparison.divide.isChecked()
+    assert second.isHidden()
+    assert colours() == (other, own)
+    assert " | ".join(reversed(names)) in first.name.text()
+    values = [label.text() for label in first.findChildren(ElidedLabel)]
+    both = f"{second.row.prompt} | {first.row.prompt}"
+    assert any(both in value for value in values)
+
+    QTest.keyClick(first.view, KEY.Key_D)
+    assert not second.isHidden()
+    assert colours() == (own, own)
+    assert [pane.name.text() for pane in comparison.panes] == names
 
 
 @pytest.mark.parametrize("count", [1, 5])
