@@ -48,6 +48,7 @@ WITHIN = {
     "dialogs/prompts_dialog.py": frozenset({"Key_Up", "Key_Down"}) | PAGES,
     "dock/queue_drawer.py": ESCAPE,
     "escape_key.py": ESCAPE,
+    "files/path_field.py": frozenset({"Key_Up", "Key_Down", "Key_Tab"}) | ENTER | ESCAPE,
     "gallery/compare.py": frozenset({"Key_Left", "Key_Right"}) | ESCAPE,
     "gallery/grid_moves.py": ARROWS | ENDS | PAGES,
     "gallery/grid_view.py": ESCAPE,
