@@ -109,12 +109,19 @@ def _identity(file: FileIO, kind: bytes, start: int, end: int) -> bytes:
 
 
 def _png(file: FileIO, head: bytes, size: int) -> _Pixels | None:
-    """Return the place from the first to the last IDAT chunk, which follow one another."""
+    """Return the place from the first to the last IDAT chunk, which follow one another.
+
+    A decoder passes over any number of other chunks; here the pixels of a file with more than
+    `_MOST_CHUNKS` of them are taken to be all that follows.
+    """
     if head[12:16] != b"IHDR":
         return None
     width, height = struct.unpack_from(">II", head, 16)
     start = end = 0
-    for kind, place, after in _png_chunks(file, size):
+    for number, (kind, place, after) in enumerate(_png_chunks(file, size)):
+        if number == _MOST_CHUNKS:
+            start, end = start or place, size
+            break
         if kind == b"IDAT":
             start, end = start or place, min(after, size)
         elif start:
@@ -125,7 +132,7 @@ def _png(file: FileIO, head: bytes, size: int) -> _Pixels | None:
 def _png_chunks(file: FileIO, size: int) -> Iterator[tuple[bytes, int, int]]:
     """Yield each chunk's kind, place and end; the last may be cut off by the file's end."""
     place = len(PNG_SIGNATURE)
-    for _ in range(_MOST_CHUNKS):
+    while True:
         file.seek(place)
         head = file.read(8)
         if len(head) < 8:

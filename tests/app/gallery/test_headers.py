@@ -137,8 +137,21 @@ def test_bombs_of_text_and_chunks_are_rows_like_others(gallery: Opened) -> None:
     gallery.index.start()
     gallery.wait_for("bomb.png", "many.png", "plain.png", "no picture.webp")
     assert time.monotonic() - start < 60
-    (row,) = (row for row in gallery.rows() if row.path.endswith("plain.png"))
+    by_name = {Path(row.path).name: row for row in gallery.rows()}
+    # The decoder shows it: what is counted no further is no damage.
+    assert (by_name["many.png"].trouble, by_name["many.png"].width) == (None, 1)
+    row = by_name["plain.png"]
     assert row.prompt.startswith("<img src='file:///etc/passwd'>\u202e")
+
+
+def test_pixels_behind_many_chunks_make_an_identity(tmp_path: Path) -> None:
+    many = b"".join(chunk(b"tEXt", b"k\0v") for _ in range(100_000))
+    first, other = (
+        of_bytes(tmp_path / "many.png", png(number)[:33] + many + png(number)[33:])
+        for number in (1, 2)
+    )
+    assert (first.width, first.trouble) == (1, None)
+    assert first.identity != other.identity
 
 
 @pytest.mark.parametrize(
