@@ -25,6 +25,7 @@ from tests.ui.test_form import retype
 from tests.ui.test_main_window import drag, drop
 from tests.ui.test_pictures import png_header
 from ui.actions import ActionName
+from ui.labels import size_label
 from ui.masks import read_mask
 
 
@@ -71,6 +72,15 @@ def test_a_picture_is_chosen_shown_and_dropped_again(desk: Desk, photo: Path) ->
     assert state.build_request().inputs == ()
     assert (state.width, state.height, state.strength) == (None, None, None)
     assert panel.choose.isVisibleTo(panel)
+
+
+def test_a_start_picture_that_is_grown_says_so_on_its_card(desk: Desk, photo: Path) -> None:
+    start(desk, photo)
+    panel, (height, width) = desk.window.form.inputs, pixels(photo).shape[:2]
+    desk.session.generation.grow((0, 0, 64, 0), width, height)
+    desk.wait(lambda: panel.detail.text() == f"grown to {size_label(width + 64, height)}")
+    desk.session.generation.grow((0, 0, 0, 0), width, height)
+    assert panel.detail.text() == size_label(width, height)
 
 
 def gif() -> bytes:

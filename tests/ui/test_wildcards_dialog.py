@@ -1,5 +1,6 @@
 """The dialog of the word lists."""
 
+import pytest
 from PySide6.QtTest import QTest
 
 from tests.app.fake_engine import Plan
@@ -69,6 +70,42 @@ def test_a_name_that_is_taken_or_impossible_is_said_and_not_saved(desk: Desk) ->
         assert not dialog.save.isEnabled()
     dialog.name.setText("")
     dialog.close()
+
+
+@pytest.mark.parametrize("next_list", ["", "sea"])
+def test_what_is_shown_next_stays_when_the_list_that_was_left_is_saved(
+    desk: Desk, next_list: str
+) -> None:
+    # Once the list that was left came back, took the next one's name and words, and was lost.
+    store = desk.session.wildcards
+    for name in ("sea", "sky"):
+        store.write(name, "blue\n")
+    desk.wait(lambda: store.names == ("sea", "sky"))
+    dialog = desk.window.form.show_lists("")
+    dialog.names.setCurrentRow(1)
+    QTest.keyClicks(dialog.text, "grey, ")
+    if next_list:
+        dialog.names.setCurrentRow(0)
+    else:
+        dialog.new.click()
+        QTest.keyClicks(dialog.name, "tree")
+    desk.wait(lambda: store.lists[1].text == "grey, blue\n")
+    assert dialog.name.text() == (next_list or "tree")
+    assert dialog.text.toPlainText() == ("blue\n" if next_list else "")
+    dialog.reject()
+
+
+def test_a_list_that_another_program_deletes_is_shown_no_longer(desk: Desk) -> None:
+    store = desk.session.wildcards
+    store.write("sky", "blue\n")
+    desk.wait(lambda: store.names == ("sky",))
+    dialog = desk.window.form.show_lists("")
+    assert dialog.name.text() == "sky"
+    (store.folder / "sky.txt").unlink()
+    store.refresh()
+    desk.wait(lambda: not store.names)
+    assert (dialog.name.text(), dialog.text.toPlainText()) == ("", "")
+    dialog.reject()
 
 
 def test_a_deleted_list_comes_back(desk: Desk) -> None:

@@ -73,7 +73,6 @@ class WildcardsDialog(QDialog):
         # Its name and text as the fields have them: Qt's document changes some signs.
         self._as_shown = "", ""
         self._trashed: Trashed | None = None
-        self._wanted = ""
         self._lay_out()
         self._connect()
         self._fill()
@@ -207,14 +206,11 @@ class WildcardsDialog(QDialog):
         self._show_list(self._store.find(name))
 
     def _on_changed(self) -> None:
-        wanted = self._wanted or (self._shown.name if self._shown else "")
-        self._wanted = ""
-        found = None if self._is_edited else self._store.find(wanted)
-        if found is not None and found != self._shown:
-            # Another program may have written the list.
+        found = self._store.find(self._shown.name) if self._shown else None
+        if not self._is_edited and found != self._shown:
+            # Another program may have written the list, or deleted it.
             self._show_list(found)
         self._fill()
-        self._choose(wanted)
 
     def _describe(self) -> None:
         """Tell how a prompt names the list, and how many entries it has."""
@@ -266,7 +262,7 @@ class WildcardsDialog(QDialog):
         self._store.write(name, text if text.endswith("\n") else f"{text}\n")
         if before is not None and before.name != name:
             self._store.delete(before.name)
-        self._shown, self._wanted = WordList(name, text), name
+        self._shown = WordList(name, text)
         self._as_shown = name, text
         self._describe()
 

@@ -2154,6 +2154,10 @@
    <translation>nicht lesbar</translation>
   </message>
   <message>
+   <source>grown to {size}</source>
+   <translation>vergrößert auf {size}</translation>
+  </message>
+  <message>
    <source>keep</source>
    <translation>behalten</translation>
   </message>

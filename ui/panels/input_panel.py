@@ -178,17 +178,25 @@ class InputPanel(QWidget):
         if look is None:
             return
         picture, mask = look.picture, look.mask
-        size = size_label(picture.width, picture.height)
-        if picture.image.isNull():
-            self.detail.setText(self.tr("cannot be read"))
-        elif mask is None:
-            self.detail.setText(size)
-        else:
-            self.detail.setText(self.tr("{size} · with a mask").format(size=size))
+        self.detail.setText(self._detail(look))
         if mask is not None and self._state.mask_options.inverted:
             mask = inverted(mask)
         veils = [] if mask is None else [veil(mask, self._theme.colours.accent)]
         self.thumbnail.show_layers(picture.image, *veils)
+
+    def _detail(self, look: _Look) -> str:
+        """Return the picture's size, and what of it is drawn: masked, or around it."""
+        picture, options = look.picture, self._state.mask_options
+        if picture.image.isNull():
+            return self.tr("cannot be read")
+        words = size_label(picture.width, picture.height)
+        if options.expands:
+            left, top, right, bottom = options.expand
+            grown = size_label(picture.width + left + right, picture.height + top + bottom)
+            words = self.tr("grown to {size}").format(size=grown)
+        if look.mask is not None:
+            words = self.tr("{size} · with a mask").format(size=words)
+        return words
 
     def _on_start(self, read: tuple[ReadPicture, Trouble | None]) -> None:
         picture, trouble = read
