@@ -41,6 +41,19 @@ def test_without_a_list_the_first_one_is_begun_by_typing_its_name(desk: Desk) ->
     dialog.reject()
 
 
+def test_without_a_list_an_example_can_be_begun(desk: Desk) -> None:
+    dialog = desk.window.form.show_lists("")
+    assert dialog.none.isVisibleTo(dialog)
+    dialog.example.click()
+    assert dialog.name.text() == "sky"
+    dialog.use.click()
+    desk.wait(lambda: desk.session.wildcards.names == ("sky",))
+    desk.wait(lambda: not dialog.none.isVisibleTo(dialog))
+    assert dialog.names.isVisibleTo(dialog)
+    assert desk.session.generation.prompt.endswith("__sky__")
+    dialog.reject()
+
+
 def test_a_typed_list_is_kept_when_the_dialog_is_left(desk: Desk) -> None:
     dialog = desk.window.form.show_lists("")
     QTest.keyClicks(dialog.name, "sky")
@@ -73,9 +86,7 @@ def test_a_name_that_is_taken_or_impossible_is_said_and_not_saved(desk: Desk) ->
 
 
 @pytest.mark.parametrize("next_list", ["", "sea"])
-def test_what_is_shown_next_stays_when_the_list_that_was_left_is_saved(
-    desk: Desk, next_list: str
-) -> None:
+def test_the_next_list_stays_when_the_one_before_is_saved(desk: Desk, next_list: str) -> None:
     # Once the list that was left came back, took the next one's name and words, and was lost.
     store = desk.session.wildcards
     for name in ("sea", "sky"):

@@ -33,6 +33,8 @@ translate = QCoreApplication.translate
 
 _SIZE = QSize(720, 520)
 _LIST_WIDTH = 240
+# Models read English; the starter knows these, too.
+_EXAMPLE = WordList("sky", "at night\nat sunset\nunder a blue sky\nunder a starry sky\n")
 # Of a list.
 _MOST_CHARACTERS = 1_000_000
 # Of one that can only be looked at.
@@ -50,7 +52,9 @@ class WildcardsDialog(QDialog):
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.names = QListWidget()
         self.names.setAccessibleName(self.tr("Lists"))
-        self.names.setFixedWidth(_LIST_WIDTH)
+        self.none = plain_label(self._about_lists(), "note", wrap=True)
+        self.example = QPushButton(self.tr("Begin with an example"))
+        self.example.setProperty("role", "link")
         self.name = LineField()
         self.name.setFixedHeight(CONTROL_HEIGHT)
         self.name.setPlaceholderText(self.tr("Name, e.g. animal"))
@@ -79,6 +83,12 @@ class WildcardsDialog(QDialog):
         self._choose(self._store.lists[0].name if self._store.lists else "")
         (self.names if self._store.lists else self.name).setFocus()
 
+    def _about_lists(self) -> str:
+        return self.tr(
+            "No lists yet. A prompt with __sky__ in it has another of your words for the sky "
+            "in each picture."
+        )
+
     def begin(self, name: str) -> None:
         """Begin a new list of this name."""
         self._leave()
@@ -87,21 +97,35 @@ class WildcardsDialog(QDialog):
         self.name.setText(name)
         (self.text if name else self.name).setFocus()
 
+    def _begin_example(self) -> None:
+        self.begin(_EXAMPLE.name)
+        self.text.setPlainText(_EXAMPLE.text)
+
     def done(self, arg__1: int) -> None:
         """Save what was edited, and close."""
         self._leave()
         super().done(arg__1)
 
-    def _lay_out(self) -> None:
+    def _side(self) -> QWidget:
+        """Return the lists, or words on them where there are none, above their buttons."""
         buttons = QHBoxLayout()
         buttons.setSpacing(S)
         for button in (self.new, self.delete, self.folder):
             buttons.addWidget(button)
         buttons.addStretch()
-        side = QVBoxLayout()
+        lists = QWidget()
+        lists.setFixedWidth(_LIST_WIDTH)
+        side = QVBoxLayout(lists)
+        side.setContentsMargins(0, 0, 0, 0)
         side.setSpacing(S)
         side.addWidget(self.names, 1)
+        side.addWidget(self.none)
+        side.addWidget(self.example, 0, Qt.AlignmentFlag.AlignLeading)
+        side.addStretch()
         side.addLayout(buttons)
+        return lists
+
+    def _lay_out(self) -> None:
         main = QVBoxLayout()
         main.setSpacing(S)
         main.addWidget(buddy_label(self.tr("Name"), self.name))
@@ -112,7 +136,7 @@ class WildcardsDialog(QDialog):
         both = QHBoxLayout()
         both.setContentsMargins(L, L, L, M)
         both.setSpacing(M)
-        both.addLayout(side)
+        both.addWidget(self._side())
         both.addLayout(main, 1)
         below = QHBoxLayout()
         below.setContentsMargins(L, M, L, M)
@@ -137,6 +161,7 @@ class WildcardsDialog(QDialog):
         self.text.shortened.connect(self._on_shortened)
         self.name.textChanged.connect(self._describe)
         self.new.clicked.connect(partial(self.begin, ""))
+        self.example.clicked.connect(self._begin_example)
         self.delete.clicked.connect(self._delete)
         self.folder.clicked.connect(self._open_folder)
         self.save.clicked.connect(self._save)
@@ -174,6 +199,10 @@ class WildcardsDialog(QDialog):
             if words.name == shown:
                 self.names.setCurrentItem(item)
         self.names.blockSignals(False)
+        has_lists = bool(self._store.lists)
+        self.names.setVisible(has_lists)
+        for widget in (self.none, self.example):
+            widget.setVisible(not has_lists)
 
     def _choose(self, name: str) -> None:
         for row in range(self.names.count()):

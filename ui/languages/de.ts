@@ -5526,6 +5526,10 @@
    <translation>In den Prompt einfügen</translation>
   </message>
   <message>
+   <source>Begin with an example</source>
+   <translation>Mit einem Beispiel beginnen</translation>
+  </message>
+  <message>
    <source>Close</source>
    <translation>Schließen</translation>
   </message>
@@ -5560,6 +5564,10 @@
   <message>
    <source>New list</source>
    <translation>Neue Liste</translation>
+  </message>
+  <message>
+   <source>No lists yet. A prompt with __sky__ in it has another of your words for the sky in each picture.</source>
+   <translation>Noch keine Listen. Ein Prompt, in dem __sky__ steht, hat in jedem Bild ein anderes Ihrer Wörter für den Himmel.</translation>
   </message>
   <message>
    <source>One entry a line. A picture takes one of them, drawn with its seed.</source>
