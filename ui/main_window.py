@@ -24,6 +24,7 @@ from ui.create.queue_place import QueuePlace
 from ui.dock.dock import Dock
 from ui.dock.queue_drawer import QueueDrawer
 from ui.drops import Drops
+from ui.enter_key import EnterKey
 from ui.field_keys import FieldKeys
 from ui.files.chooser import FileChooser
 from ui.files.kinds import MODEL_PATTERNS, PICTURE_PATTERNS
@@ -148,6 +149,7 @@ class MainWindow(QMainWindow):
         session.model.used.connect(self._show_form)
         session.upscales.original_found.connect(self._show_picture)
         FieldKeys(self)
+        EnterKey(self)
         self._follow_screens()
         # All that it contains is there now.
         self._theme.dress(self)

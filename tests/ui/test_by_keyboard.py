@@ -153,6 +153,23 @@ def _is_reached_by_arrows(widget: QWidget) -> bool:
     return bool(group) and group.exclusive() and group.checkedButton() is not None
 
 
+def test_enter_presses_the_button_with_the_focus(desk: Desk, keys: Keyboard) -> None:
+    (more,) = (
+        button
+        for button in desk.window.dock.count.findChildren(QAbstractButton)
+        if button.accessibleName() == "Pictures: one more"
+    )
+    more.setFocus()
+    keys.press(Qt.Key.Key_Return)
+    keys.press(Qt.Key.Key_Enter, Qt.KeyboardModifier.KeypadModifier)
+    assert desk.session.generation.count == 3
+    keys.press(Qt.Key.Key_Return, SHIFT)
+    assert desk.session.generation.count == 3
+    desk.window.form.prompt.setFocus()
+    QTest.keyClick(more, Qt.Key.Key_Return)
+    assert desk.session.generation.count == 3, "a button without the focus is filtered"
+
+
 def test_pictures_are_judged_and_compared_by_keys(
     desk: Desk, keys: Keyboard, said: list[str]
 ) -> None:

@@ -73,6 +73,15 @@ def test_nothing_is_cut_off_on_a_low_screen(desk: Desk) -> None:
     assert popup.pictures.height() >= popup.pictures.heightForWidth(popup.pictures.width())
 
 
+def test_enter_on_cancel_closes_the_popup(desk: Desk) -> None:
+    popup = opened(desk)
+    desk.wait(popup.start.isEnabled)
+    popup.cancel.setFocus()
+    QTest.keyClick(popup.cancel, Qt.Key.Key_Return)
+    assert not popup.isVisible()
+    assert not desk.session.queue.jobs
+
+
 def test_a_picture_is_upscaled_from_the_canvas(desk: Desk, tmp_path: Path) -> None:
     popup = opened(desk)
     assert popup.pictures.text() == "cat.png"
