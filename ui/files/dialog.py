@@ -13,6 +13,7 @@ from app.library.picture_files import is_picture
 from app.paths import exists, is_folder
 from ui.action_names import ActionName
 from ui.delegates.file_delegate import PictureFileDelegate, RowFileDelegate
+from ui.files.file_list import FileList
 from ui.files.item_model import FolderItemModel, about
 from ui.files.kinds import FileKind, FileQuestion
 from ui.files.path_field import PathField
@@ -21,7 +22,6 @@ from ui.keys import bind_key
 from ui.picture_facts import seen
 from ui.theme.metrics import CONTROL_HEIGHT, M, S
 from ui.theme.theme import Theme
-from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import PARTED, ElidedLabel, buddy_label
@@ -57,7 +57,7 @@ class FileDialog(QDialog):
         self.path = PathField(theme, lambda: self._shown, self._patterns)
         self.search = LineField(MOST_SEARCHED)
         self.places = PlacesList(theme)
-        self.list = CardView(theme, self.model, self.tr("Files and folders"))
+        self.list = FileList(theme, self.model, self.tr("Files and folders"))
         self.name = LineField()
         self.kind = ChoiceBox(theme)
         self.about = ElidedLabel("caption")
@@ -106,7 +106,9 @@ class FileDialog(QDialog):
         place = self._typed()
         if is_folder(place):
             self.open_folder(place)
-            self.list.setFocus()
+            # Enter again takes a folder that is asked for.
+            asks_for_folder = self._question is FileQuestion.FOLDER
+            (self.choose if asks_for_folder else self.list).setFocus()
         elif exists(place) and self._question is FileQuestion.FILE:
             self._end(place)
         else:
@@ -209,6 +211,7 @@ class FileDialog(QDialog):
         self.search.returnPressed.connect(self.list.setFocus)
         self.places.chosen.connect(self.open_folder)
         self.list.activated.connect(self._activate)
+        self.list.path_begun.connect(self._begin_path)
         self.list.selectionModel().selectionChanged.connect(self._on_chosen)
         self.model.listed.connect(self._on_listed)
         self.kind.activated.connect(self._list_anew)
@@ -274,6 +277,11 @@ class FileDialog(QDialog):
 
     def _on_listed(self) -> None:
         self._choose_row(self.model.row_of(self._wanted))
+        if not self.list.currentIndex().isValid():
+            # It is seen where the focus is, and arrows begin there.
+            first = self.model.index(0)
+            flags = QItemSelectionModel.SelectionFlag.NoUpdate
+            self.list.selectionModel().setCurrentIndex(first, flags)
         self._show_state()
 
     def _choose_row(self, row: int | None) -> None:
@@ -341,6 +349,12 @@ class FileDialog(QDialog):
     def _edit_path(self) -> None:
         self.path.setFocus()
         self.path.selectAll()
+
+    def _begin_path(self, sign: str) -> None:
+        self.path.setFocus()
+        self.path.clear()
+        # As if it was typed in the field, which completes it.
+        self.path.insert(sign)
 
     def _end(self, answer: Path) -> None:
         self.answer = str(answer)

@@ -222,6 +222,36 @@ def test_hidden_names_complete_a_dot_and_files_are_no_folders(
     assert dialog.path.text() == f"{folder / '.kept'}{os.sep}"
 
 
+def test_a_folder_is_taken_by_its_path_and_enter(make: Make, qtbot: QtBot, folder: Path) -> None:
+    dialog = make(FileQuestion.FOLDER, "", folder / "below")
+    type_path(dialog, str(folder))
+    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    shown(dialog, qtbot, folder)
+    assert dialog.answer == ""
+    assert dialog.choose.hasFocus()
+
+
+def test_a_path_that_is_begun_in_the_list_is_typed(make: Make, folder: Path) -> None:
+    dialog = make()
+    QTest.keyClicks(dialog.list, "b10")
+    entry = dialog.list.currentIndex().data()
+    assert (entry, dialog.path.text()) == ("b10.png", str(folder))
+    QTest.keyClicks(dialog.list, "/")
+    assert dialog.path.hasFocus()
+    QTest.keyClicks(dialog.path, "tmp")
+    assert dialog.path.text() == "/tmp"
+
+
+def test_the_first_entry_of_each_folder_shows_the_focus(
+    make: Make, qtbot: QtBot, folder: Path
+) -> None:
+    dialog = make()
+    dialog.open_folder(folder / "below")
+    shown(dialog, qtbot, folder / "below")
+    assert dialog.list.currentIndex().data() == "c.png"
+    assert dialog.current() is None
+
+
 def test_words_that_are_typed_narrow_the_list(make: Make, folder: Path) -> None:
     dialog = make()
     QTest.keyClicks(dialog.search, "B1")
