@@ -16,16 +16,28 @@ from engine.metadata.size_text import read_size
 # The characters of a word that a trigram index can find.
 _TRIGRAM = 3
 _MOST_WORDS = 20
-_WORD = re.compile(r'(-?)(?:"([^"]*)"?|(\S+))')
+# A size with spaces, as the window shows it, is one word.
+_WORD = re.compile(r'(-?)(?:"([^"]*)"?|([0-9]{1,9} [xX\u00d7] [0-9]{1,9}(?!\S)|\S+))')
+# The marks of direction around a size that is copied from the window.
+_ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 _NS = 1_000_000_000
 # Later, or earlier, than any file; within SQLite's integers.
 _FAR_NS = 1 << 62
-# A year, a month or a day as people write them: 2026, 2026-11, 11/2026, 2026-11-23, 23.11.2026.
-_DATES = (
-    re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?)?", re.ASCII),
-    re.compile(r"(?:(?P<day>\d{1,2})\.)?(?P<month>\d{1,2})\.(?P<year>\d{4})", re.ASCII),
-    re.compile(r"(?P<day>)(?P<month>\d{1,2})/(?P<year>\d{4})", re.ASCII),
+# A year, a month or a day as people write them, and as each language's short dates are: 2026,
+# 2026-11, 11/2026, 2026-11-23, 23.11.26, 23/11/2026, and 11/23/26 in America.
+_YEAR, _SHORT_YEAR = r"(?P<year>\d{4})", r"(?P<year>\d{4}|\d{2})"
+_MONTH, _DAY = r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
+_DATES = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        rf"{_YEAR}(?P<month>)(?P<day>)",
+        rf"{_YEAR}([-/.]){_MONTH}(?:\2{_DAY})?",
+        rf"{_MONTH}[./]{_YEAR}(?P<day>)",
+        rf"{_DAY}([-/.]){_MONTH}\2{_SHORT_YEAR}",
+        rf"{_MONTH}/{_DAY}/{_SHORT_YEAR}",
+    )
 )
+_CENTURY = 2000
 
 
 class Order(StrEnum):
@@ -209,7 +221,8 @@ def midnight_ns(day: date) -> int:
 def _words(text: str) -> tuple[list[str], list[str]]:
     """Return the words and quoted phrases of a text, each once, and those after a minus."""
     found: tuple[dict[str, None], dict[str, None]] = ({}, {})
-    for minus, phrase, word in islice(dict.fromkeys(_WORD.findall(text)), _MOST_WORDS):
+    parts = _WORD.findall(text.translate(_ISOLATES))
+    for minus, phrase, word in islice(dict.fromkeys(parts), _MOST_WORDS):
         stored = stored_text(phrase or word)
         # A minus alone is the beginning of a word that is not typed yet.
         if stored not in ("", "-"):
@@ -225,9 +238,8 @@ def _other_ways(word: str) -> list[Condition]:
         ways.append(_selection("width = ? AND height = ?", size))
     if word.isascii() and word.isdigit():
         ways.append(_selection("seed = ?", (word.lstrip("0") or "0",)))
-    span = read_dates(word)
-    if span is not None:
-        times = midnight_ns(span[0]), midnight_ns(span[1])
+    for first, after in read_dates(word):
+        times = midnight_ns(first), midnight_ns(after)
         ways.append(_selection("modified_ns >= ? AND modified_ns < ?", times))
     return ways
 
@@ -243,19 +255,27 @@ def _any(ways: Sequence[Condition]) -> Condition:
     )
 
 
-def read_dates(word: str) -> tuple[date, date] | None:
-    """Return the first day of a year, month or day, and the one after its last; None for others."""
-    match = next(filter(None, (pattern.fullmatch(word) for pattern in _DATES)), None)
-    if match is None:
-        return None
+def read_dates(word: str) -> tuple[tuple[date, date], ...]:
+    """Return the spans of time that a word means: the first day, and the one after the last.
+
+    There is none for other words, and two for one like 1/2/2026, which is read either way.
+    """
+    matches = filter(None, (pattern.fullmatch(word) for pattern in _DATES))
+    return tuple(dict.fromkeys(filter(None, map(_span, matches))))
+
+
+def _span(match: re.Match[str]) -> tuple[date, date] | None:
+    """Return the days that a match stands for; None for the 13th month and the like."""
     year, month, day = (int(match[name] or 0) for name in ("year", "month", "day"))
+    if len(match["year"]) < len(str(_CENTURY)):
+        year += _CENTURY
     try:
         first = date(year, month or 1, day or 1)
         if day:
             return first, first + timedelta(days=1)
         months = year * 12 + month if month else year * 12 + 12
         return first, date(months // 12, months % 12 + 1, 1)
-    except (OverflowError, ValueError):  # the 13th month, or the year 0
+    except (OverflowError, ValueError):
         return None
 
 

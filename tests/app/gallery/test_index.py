@@ -68,6 +68,8 @@ def test_pictures_of_subfolders_come_newest_first_with_how_they_were_made(three:
         ("4711", []),
         ("0001-01-01", []),
         ("1x1", ["red.png", "sea.png", "cat.png"]),
+        ("\u20661 \u00d7 1\u2069 house", ["red.png"]),
+        ("1 x 12", []),
         ("100%", []),
         ("LE", ["cat.png"]),
         ("st", []),
@@ -124,7 +126,8 @@ def test_the_usual_orders_are_read_off_an_index(three: Opened, order: Order) -> 
 def test_a_day_finds_what_was_saved_on_it(three: Opened) -> None:
     red, _, _ = three.rows()
     day = datetime.fromtimestamp(red.modified_ns / 1e9).astimezone().date()
-    for words in (day.isoformat(), f"{day.day}.{day.month}.{day.year}"):
+    shown = (f"{day:%d/%m/%Y}", f"{day:%d.%m.%y}", f"{day:%m/%d/%y}")
+    for words in (day.isoformat(), f"{day.day}.{day.month}.{day.year}", *shown):
         assert three.names(GalleryQuery(words=words)) == ["red.png"]
         assert three.names(GalleryQuery(words=f"{words} house")) == ["red.png"]
         assert three.names(GalleryQuery(words=f"{words} cat")) == []
@@ -139,15 +142,28 @@ def test_a_day_finds_what_was_saved_on_it(three: Opened) -> None:
         ("12/2026", date(2026, 12, 1), date(2027, 1, 1)),
         ("2026-11-30", date(2026, 11, 30), date(2026, 12, 1)),
         ("30.11.2026", date(2026, 11, 30), date(2026, 12, 1)),
+        ("30.11.26", date(2026, 11, 30), date(2026, 12, 1)),
+        ("30/11/2026", date(2026, 11, 30), date(2026, 12, 1)),
+        ("11/30/26", date(2026, 11, 30), date(2026, 12, 1)),
+        ("2026/11/30", date(2026, 11, 30), date(2026, 12, 1)),
     ],
 )
 def test_dates_are_read_as_people_write_them(word: str, first: date, after: date) -> None:
-    assert read_dates(word) == (first, after)
+    assert read_dates(word) == ((first, after),)
 
 
-@pytest.mark.parametrize("word", ["2026-02-30", "9999-12-31", "9999", "20261", "2026-", "1.2", "x"])
+def test_a_day_that_may_be_a_month_is_read_either_way() -> None:
+    second_of_january, first_of_february = date(2026, 1, 2), date(2026, 2, 1)
+    days = {first for first, _ in read_dates("1/2/2026")}
+    assert days == {second_of_january, first_of_february}
+    assert len(read_dates("2/2/2026")) == 1
+
+
+@pytest.mark.parametrize(
+    "word", ["2026-02-30", "9999-12-31", "9999", "20261", "2026-", "1.2", "x", "1.2/2026"]
+)
 def test_other_words_are_no_dates(word: str) -> None:
-    assert read_dates(word) is None
+    assert read_dates(word) == ()
 
 
 @pytest.mark.parametrize(
