@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.settings.values import Language
+from engine.api.limits import MAX_SEED
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.kept_language import kept_language
 from tests.ui.test_info_panel import picture
@@ -211,6 +212,22 @@ def test_a_seed_is_seen_whole(desk: Desk, size: tuple[int, int]) -> None:
     digits = field.fontMetrics().horizontalAdvance(field.text())
     assert digits <= field.width() - 54
     assert window.dock.rect().contains(window.dock.device.geometry())
+
+
+def test_the_longest_seed_is_seen_whole_or_told(desk: Desk) -> None:
+    window, field = desk.window, desk.window.dock.seed.number
+    for size, is_whole in ((NARROW, True), ((960, 640), False), (WIDE, True)):
+        resize(desk, size)
+        desk.session.generation.seed = MAX_SEED
+        settle()
+        digits = field.fontMetrics().horizontalAdvance(str(MAX_SEED))
+        assert (digits <= field.width() - 54) is is_whole
+        assert field.toolTip() == ("" if is_whole else str(MAX_SEED))
+        assert window.dock.rect().contains(window.dock.device.geometry())
+        desk.session.generation.seed = 1
+        settle()
+        assert field.width() < digits
+        assert not field.toolTip()
 
 
 def test_details_take_the_forms_place_in_a_narrow_window_and_leave_the_picture_as_it_is(

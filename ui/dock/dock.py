@@ -52,6 +52,7 @@ class Dock(QWidget):
         for button in (self.queue, self.device):
             button.show_words(shown=width >= WIDE)
         self._row.setSpacing(M if width >= WIDE else S)
+        self.seed.keep_room(for_all=width >= WIDE)
         self.generate.keep_room(for_key=width >= _KEYED)
         for label in (self.count.label, self.seed.label):
             label.setVisible(width >= _WIDER)

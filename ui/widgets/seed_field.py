@@ -14,6 +14,8 @@ from ui.widgets.line_field import MOST_IN_NUMBER, LineField
 
 # The digits of the seeds that are drawn, and what stands beside them in the field, in pixels.
 _DIGITS, _BESIDE = 10, 54
+# Those of the largest seed: ComfyUI's have up to 20.
+_MOST_DIGITS = len(str(MAX_SEED))
 
 
 class SeedField(QWidget):
@@ -25,6 +27,7 @@ class SeedField(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self._has_room = True
         self.number = LineField(MOST_IN_NUMBER)
         self.number.setFixedHeight(CONTROL_HEIGHT)
         self.number.setValidator(_SeedValidator(self))
@@ -44,6 +47,7 @@ class SeedField(QWidget):
         layout.addWidget(self.number)
         for button in (self.dice, self.lock):
             layout.addWidget(button)
+        self.number.textChanged.connect(self._fit)
         self.number.textEdited.connect(self._on_typed)
         self.lock.clicked.connect(self._on_lock)
         self.dice.clicked.connect(lambda: self._on_lock(locked=False))
@@ -54,7 +58,7 @@ class SeedField(QWidget):
 
     def show_seed(self, seed: int | None, *, locked: bool) -> None:
         """Show the seed and the state of its lock without emitting signals."""
-        with QSignalBlocker(self.number), QSignalBlocker(self.lock), QSignalBlocker(self.dice):
+        with QSignalBlocker(self.lock), QSignalBlocker(self.dice):
             text = "" if seed is None else str(seed)
             if self.number.text() != text and not (seed is None and self.number.hasFocus()):
                 self.number.setText(text)
@@ -64,6 +68,11 @@ class SeedField(QWidget):
         self.lock.setEnabled(seed is not None)
         self.copy.setVisible(seed is not None)
 
+    def keep_room(self, *, for_all: bool) -> None:
+        """Have room for all digits of any seed, or only for those of seeds that are drawn."""
+        self._has_room = for_all
+        self._fit()
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
         """Show a whole seed in another font, too."""
         super().changeEvent(event)
@@ -71,8 +80,11 @@ class SeedField(QWidget):
             self._fit()
 
     def _fit(self) -> None:
-        digits = self.number.fontMetrics().horizontalAdvance("0" * _DIGITS)
-        self.number.setFixedWidth(digits + _BESIDE)
+        shown = len(self.number.text())
+        most = _MOST_DIGITS if self._has_room else _DIGITS
+        digits = "0" * max(_DIGITS, min(shown, most))
+        self.number.setFixedWidth(self.number.fontMetrics().horizontalAdvance(digits) + _BESIDE)
+        self.number.setToolTip(self.number.text() if shown > most else "")
 
     def _name_copy(self) -> None:
         self.copy.setVisible(False)
