@@ -147,6 +147,19 @@ def test_the_queue_lies_below_the_form_where_the_picture_needs_the_room(desk: De
     assert window.form.height() == form
 
 
+def test_the_queue_takes_nothing_of_the_picture_in_the_smallest_window(desk: Desk) -> None:
+    window = desk.window
+    resize(desk, window.minimumSize().toTuple())
+    before = share(desk)
+    press(desk, ActionName.QUEUE)
+    assert share(desk) == before
+    # The form is low, and scrolls to its prompt.
+    assert not place_of(desk, window.form).intersects(place_of(desk, window.queue))
+    press(desk, ActionName.EDIT_PROMPT)
+    assert window.form.prompt.hasFocus()
+    assert window.form.prompt.visibleRegion().boundingRect().height() >= 40
+
+
 def test_the_queue_hides_no_details(desk: Desk) -> None:
     window = desk.window
     resize(desk, WIDE)
@@ -167,15 +180,6 @@ def test_the_queue_lies_over_the_trailing_side_of_other_places(desk: Desk) -> No
         settle()
         at_end = place_of(desk, window.queue).right() == window.rect().right()
         assert at_end is (place is Place.MODELS)
-
-
-def test_a_low_side_leaves_the_form_its_room(desk: Desk) -> None:
-    window = desk.window
-    resize(desk, (800, 440))
-    form = window.form.height()
-    press(desk, ActionName.QUEUE)
-    assert window.form.height() == form
-    assert not place_of(desk, window.form).intersects(place_of(desk, window.queue))
 
 
 def test_esc_closes_an_empty_queue(desk: Desk) -> None:

@@ -7,8 +7,9 @@ from ui.create.page import CreatePage
 from ui.dock.queue_drawer import QueueDrawer
 from ui.theme.metrics import LEAST_SHARE, QUEUE_LEAST, QUEUE_WIDTH
 
-# The least heights of the drawer in the side, and of the form above it, in pixels.
-_LEAST_HEIGHT, _LEAST_FORM = 240, 200
+# The least heights of the drawer in the side, and of the form above it, in pixels. The form then
+# scrolls to what has the focus; the smallest window has room for both in English and German.
+_LEAST_HEIGHT, _LEAST_FORM = 240, 100
 # The height of four jobs in the drawer, and that of the form down to its prompt, in pixels.
 _WANTED_HEIGHT, _FORM_TO_PROMPT = 430, 260
 _MOVING = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
