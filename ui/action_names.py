@@ -80,6 +80,7 @@ class ActionName(StrEnum):
     RUNTIMES = "runtimes"
     DEVICES = "devices"
     DOWNLOADS = "downloads"
+    MESSAGES = "messages"
     UPDATES = "updates"
     SHORTCUTS = "shortcuts"
     QUIT = "quit"

@@ -178,6 +178,9 @@ _SHARED = {
     ActionName.DOWNLOADS: Entry(
         QT_TRANSLATE_NOOP("Actions", "Downloads…"), "Ctrl+J", Scope.ANYWHERE
     ),
+    ActionName.MESSAGES: Entry(
+        QT_TRANSLATE_NOOP("Actions", "Earlier messages…"), "Ctrl+Shift+J", Scope.ANYWHERE
+    ),
     ActionName.UPDATES: Entry(
         QT_TRANSLATE_NOOP("Actions", "Check for updates…"), "Ctrl+Alt+U", Scope.ANYWHERE
     ),

@@ -138,6 +138,7 @@ class MainWindow(QMainWindow):
         on(ActionName.RUNTIMES, lambda: self.windows.show_runtimes())
         on(ActionName.DEVICES, self.windows.show_devices)
         on(ActionName.DOWNLOADS, self.windows.show_downloads)
+        on(ActionName.MESSAGES, self.windows.show_messages)
         on(ActionName.UPDATES, self._check_for_updates)
         for part in (self.create_page, self.dock):
             part.addActions([actions[ActionName.OLDER_PROMPT], actions[ActionName.NEWER_PROMPT]])

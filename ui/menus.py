@@ -58,7 +58,12 @@ _VIEW = (
     ActionName.DETAILS,
 )
 _MASK = (ActionName.PAINT, None, *PAINTING)
-_TOOLS = (ActionName.RUNTIMES, ActionName.DEVICES, ActionName.DOWNLOADS)
+_TOOLS = (
+    ActionName.RUNTIMES,
+    ActionName.DEVICES,
+    ActionName.DOWNLOADS,
+    ActionName.MESSAGES,
+)
 # The contexts of actions whose keys work in one part of the window.
 _OF_A_PART = (
     Qt.ShortcutContext.WidgetShortcut,

@@ -10,12 +10,13 @@ from ui.theme.theme import Theme
 if TYPE_CHECKING:
     from ui.dialogs.device_dialog import DeviceDialog
     from ui.dialogs.downloads_dialog import DownloadsDialog
+    from ui.dialogs.messages_dialog import MessagesDialog
     from ui.dialogs.runtimes_dialog import RuntimesDialog
     from ui.dialogs.updates_dialog import UpdatesDialog
 
 
 class SideWindows:
-    """Opens the devices, the runtimes, the downloads and the updates."""
+    """Opens the devices, the runtimes, the downloads, earlier messages and the updates."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         self._session, self._theme, self._parent = session, theme, parent
@@ -46,6 +47,15 @@ class SideWindows:
 
         found = self._parent.findChild(DownloadsDialog)
         dialog = found or DownloadsDialog(self._session.downloads, self._theme, self._parent)
+        _bring_forward(dialog)
+        return dialog
+
+    def show_messages(self) -> "MessagesDialog":
+        """Open the list of earlier messages, or bring it forward."""
+        from ui.dialogs.messages_dialog import MessagesDialog
+
+        found = self._parent.findChild(MessagesDialog)
+        dialog = found or MessagesDialog(self._session.notices, self._parent)
         _bring_forward(dialog)
         return dialog
 

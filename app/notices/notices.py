@@ -1,5 +1,7 @@
 """Notices to the user: failures with their remedies, and notes."""
 
+import time
+from collections import deque
 from collections.abc import Callable
 
 import msgspec
@@ -13,6 +15,7 @@ from engine.api.values import ErrorInfo
 
 # Older ones are dropped: nobody reads a hundred, and the log has them.
 _MOST = 20
+_MOST_TOLD = 200
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,16 +40,35 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     undo: Callable[[], None] | None = None
 
 
+class ToldNotice(msgspec.Struct, frozen=True):
+    """The texts of a notice as they were told, and the moment, in ns since 1970."""
+
+    at_ns: int
+    title: str
+    message: str
+    hint: str
+    details: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The texts that there are, the title first."""
+        return tuple(filter(None, (self.title, self.message, self.hint, *self.details)))
+
+
 class NoticeState(QObject):
     """The notices that are not dismissed, newest last."""
 
     changed = Signal()
+    # A notice was told.
+    added = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.notices: tuple[Notice, ...] = ()
         # Those with an `undo` that was not used, dismissed ones too: newest last.
         self._changes: tuple[Notice, ...] = ()
+        # Everything that was told in this session, newest last.
+        self.told: deque[ToldNotice] = deque(maxlen=_MOST_TOLD)
         self._next = 0
 
     def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> int:
@@ -130,8 +152,17 @@ class NoticeState(QObject):
             # Several jobs that failed for one reason are dismissed, or tried again, together.
             jobs = dict.fromkeys(job for n in (*same, notice) for job in n.subjects)
             notice = msgspec.structs.replace(notice, subjects=tuple(jobs))
+        self._note(notice)
         self._set((*(n for n in self.notices if n not in same), notice)[-_MOST:])
         return notice.number
+
+    def _note(self, notice: Notice) -> None:
+        """Keep what a notice says; of the same that is told again and again the latest alone."""
+        told = ToldNotice(time.time_ns(), notice.title, notice.message, notice.hint, notice.details)
+        if self.told and self.told[-1].lines == told.lines:
+            self.told.pop()
+        self.told.append(told)
+        self.added.emit()
 
     def _keep(self, change: Notice) -> None:
         self._changes = (*self._changes, change)[-_MOST:]

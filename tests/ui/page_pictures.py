@@ -58,6 +58,7 @@ _DIALOGS = (
     ActionName.DEVICES,
     ActionName.RUNTIMES,
     ActionName.DOWNLOADS,
+    ActionName.MESSAGES,
     ActionName.UPDATES,
     ActionName.PRESETS,
     ActionName.SAVE_PRESET,

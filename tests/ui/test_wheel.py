@@ -28,6 +28,7 @@ from ui.dialogs.downloads_dialog import DownloadsDialog
 from ui.dialogs.embedding_dialog import EmbeddingDialog
 from ui.dialogs.lora_dialog import LoraDialog
 from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
+from ui.dialogs.messages_dialog import MessagesDialog
 from ui.dialogs.preset_dialog import PresetDialog
 from ui.dialogs.presets_dialog import PresetsDialog
 from ui.dialogs.prompts_dialog import PromptsDialog
@@ -61,6 +62,7 @@ DIALOGS: dict[type[QDialog], Callable[[Desk, Theme], QDialog]] = {
     DownloadsDialog: lambda desk, theme: DownloadsDialog(
         desk.session.downloads, theme, desk.window
     ),
+    MessagesDialog: lambda desk, _theme: MessagesDialog(desk.session.notices, desk.window),
     PresetDialog: lambda desk, _theme: PresetDialog(desk.session, desk.window),
     PresetsDialog: lambda desk, _theme: PresetsDialog(desk.session, desk.window),
     PromptsDialog: lambda desk, theme: PromptsDialog(desk.session, theme, desk.window),

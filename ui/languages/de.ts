@@ -92,6 +92,10 @@
    <translation>Duplizieren</translation>
   </message>
   <message>
+   <source>Earlier messages…</source>
+   <translation>Frühere Meldungen…</translation>
+  </message>
+  <message>
    <source>Earlier prompts…</source>
    <translation>Frühere Prompts…</translation>
   </message>
@@ -2762,6 +2766,29 @@
   <message>
    <source>{n} messages</source>
    <translation>{n} Meldungen</translation>
+  </message>
+ </context>
+ <context>
+  <name>MessagesDialog</name>
+  <message>
+   <source>Close</source>
+   <translation>Schließen</translation>
+  </message>
+  <message>
+   <source>Copy all</source>
+   <translation>Alles kopieren</translation>
+  </message>
+  <message>
+   <source>Earlier messages</source>
+   <translation>Frühere Meldungen</translation>
+  </message>
+  <message>
+   <source>There was no message since Safelight started.</source>
+   <translation>Seit dem Start von Safelight gab es keine Meldung.</translation>
+  </message>
+  <message>
+   <source>They are those since Safelight started, the latest first.</source>
+   <translation>Es sind die seit dem Start von Safelight, die neueste zuerst.</translation>
   </message>
  </context>
  <context>
