@@ -47,6 +47,7 @@ SLIDER = frozenset({"Key_Left", "Key_Right", "Key_Delete", "Key_Backspace"}) | E
 WITHIN = {
     "dialogs/prompts_dialog.py": frozenset({"Key_Up", "Key_Down"}) | PAGES,
     "dock/queue_drawer.py": ESCAPE,
+    "enter_key.py": ENTER,
     "escape_key.py": ESCAPE,
     "files/path_field.py": frozenset({"Key_Up", "Key_Down", "Key_Tab"}) | ENTER | ESCAPE,
     "gallery/compare.py": frozenset({"Key_Left", "Key_Right"}) | ESCAPE,
