@@ -125,9 +125,9 @@ class QueueCommands(QObject):
         waits = job.state is JobState.WAITING
         if request.checkpoint is not None:
             self._checkpoints.add(Path(request.checkpoint))
-        self._form.load_request(
-            msgspec.structs.replace(settings_of(request), count=self._form.count)
-        )
+        # What left the queue comes back as the one picture that it was.
+        count = 1 if waits else self._form.count
+        self._form.load_request(msgspec.structs.replace(settings_of(request), count=count))
         after = self._form.form
         if waits:
             self._queue.cancel(job.id)

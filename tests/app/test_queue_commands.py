@@ -199,16 +199,17 @@ def test_copies_of_jobs_that_leave_the_queue_meanwhile_come_last(
 
 def test_a_job_is_edited_in_the_form_and_put_back_by_undo(staged: Staged) -> None:
     form = staged.session.generation
-    form.prompt, form.steps = "mine", 9
+    form.prompt, form.steps, form.count = "mine", 9, 4
     (job,) = ids(staged, "two")
     staged.session.jobs_in_queue.edit(job)
-    assert form.prompt == "two"
+    # It was one picture.
+    assert (form.prompt, form.count) == ("two", 1)
     staged.wait(lambda: waiting(staged) == ("one", "three", "four"))
     undo = staged.session.notices.notices[-1].undo
     assert undo is not None
     form.prompt = "two, much longer"
     undo()
-    assert (form.prompt, form.steps) == ("mine", 9)
+    assert (form.prompt, form.steps, form.count) == ("mine", 9, 4)
     staged.wait(lambda: waiting(staged) == PROMPTS)
     # What was typed meanwhile is not lost.
     undo = staged.session.notices.notices[-1].undo
