@@ -343,8 +343,8 @@ class Drops(QObject):
         return {
             FileKind.LORA: (self.tr("Add this LoRA"), used),
             FileKind.EMBEDDING: (
-                self.tr("An embedding"),
-                self.tr("It acts where a prompt names it."),
+                self.tr("Add this embedding"),
+                self.tr("It is copied to yours, and the prompt names it."),
             ),
             FileKind.CONTROLNET: (
                 self.tr("Use this ControlNet"),

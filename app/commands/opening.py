@@ -3,23 +3,28 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QObject
 
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.state import AppState
 from app.form.embedding_texts import mention_of, spelled, with_mention
+from app.library.copied_files import copy_into
 from app.library.file_kind import FileKind, kind_of
 from app.library.lora_store import LoraStore
 from app.library.picture_files import is_picture
 from app.notices.wording import worded_both
+from app.storage.full_disk import make_room
 from engine.api.conventions import convention_of
 from engine.api.lora_files import LoraInfo
 from engine.api.messages import QueryFailed
 from engine.api.model_files import ModelInfo, ModelKind
 from engine.api.model_messages import ModelsFound
-from engine.api.values import ErrorInfo
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.durable import FULL
+
+translate = QCoreApplication.translate
 
 _MAY_BE_CHECKPOINTS = (ModelKind.CHECKPOINT, ModelKind.DENOISER, ModelKind.OTHER)
 
@@ -38,7 +43,8 @@ class Opening(QObject):
     ) -> None:
         super().__init__(parent)
         self._form, self._notices = state.form, state.notices
-        self._models = state.checkpoints.models
+        self._embeddings = state.checkpoints.models / "embeddings"
+        self._background = state.background
         self._store, self._changes = store, state.changes
         self._pictures, self._checkpoint, self._lora = pictures, checkpoint, lora
         # The files that the engine reads, and True for those that may become the checkpoint.
@@ -67,7 +73,7 @@ class Opening(QObject):
     def open(self, path: Path) -> None:
         """Use a file: a picture's settings, a LoRA in the list, any other as the checkpoint.
 
-        An embedding is only explained, as a prompt names it, and a foreign file is refused.
+        An embedding is copied to where prompts find it, and a foreign file is refused.
         """
         if is_picture(path):
             self._pictures.use_settings(path)
@@ -76,7 +82,7 @@ class Opening(QObject):
             case FileKind.LORA:
                 self._lora.open(path)
             case FileKind.EMBEDDING:
-                self._explain_embedding(path, path.stem)
+                self._add_embedding(path)
             case FileKind.OPAQUE:
                 self._read(path, may_be_checkpoint=True)
             case FileKind.CONTROLNET | FileKind.VAE | FileKind.UNTOLD:
@@ -105,21 +111,46 @@ class Opening(QObject):
         """
         path = Path(model.path)
         name = next(iter(model.trigger_words), path.stem)
-        convention, form = convention_of(self._form.convention), self._form
-        text = spelled(name, convention)
         is_found = name in self._store.embeddings or not self._store.is_listed
-        if not (text and is_found):
+        if is_found and self._can_be_named(name):
+            self._name_embedding(name)
+        else:
             self._explain_embedding(path, name)
+
+    def _can_be_named(self, name: str) -> bool:
+        return bool(spelled(name, convention_of(self._form.convention)))
+
+    def _add_embedding(self, path: Path) -> None:
+        """Name an embedding in the prompt; one that no prompt finds is copied to where it does."""
+        name = path.stem
+        if not self._can_be_named(name):
+            self._explain_embedding(path, name)
+        elif name in self._store.embeddings:
+            self._name_embedding(name)
+        else:
+            self._background.run(lambda: _copy(path, self._embeddings), self._on_copied, must=True)
+
+    def _on_copied(self, copied: Path | ErrorInfo) -> None:
+        if isinstance(copied, ErrorInfo):
+            self._notices.tell_error(copied)
             return
+        self._store.refresh()
+        folder = self.tr("It was copied into the folder {folder}.").format(folder=copied.parent)
+        self._name_embedding(copied.stem, folder)
+
+    def _name_embedding(self, name: str, *remarks: str) -> None:
+        """Write a name at the end of the prompt, unless it is there, and tell of it."""
+        convention, form = convention_of(self._form.convention), self._form
         if mention_of(form.prompt, name, self._store.embeddings, convention) is not None:
-            self._notices.tell(self.tr("{name} is in the prompt already.").format(name=name[:80]))
+            known = self.tr("{name} is in the prompt already.").format(name=name[:80])
+            self._notices.tell(known, details=remarks)
             return
         message = self.tr("{name} is in the prompt.").format(name=name[:80])
 
         def write() -> None:
             form.prompt = with_mention(form.prompt, name, convention)
 
-        self._changes.apply(message, write)
+        self._changes.apply(message, write, remarks)
 
     def _read(self, path: Path, *, may_be_checkpoint: bool) -> None:
         self._reading[str(path)] = may_be_checkpoint
@@ -133,7 +164,7 @@ class Opening(QObject):
         if isinstance(answer, LoraInfo) and not answer.problem:
             self._lora.open(file)
         elif isinstance(answer, LoraInfo) and answer.is_embedding:
-            self._explain_embedding(file, file.stem)
+            self._add_embedding(file)
         elif may_be_checkpoint:
             self._describe(file)
 
@@ -175,9 +206,27 @@ class Opening(QObject):
                 name=name[:80]
             ),
             hint.format(
-                folder=self._models / "embeddings",
+                folder=self._embeddings,
                 spelled=text,
                 tool=convention.name.label,
                 file=path.name[:80],
             ),
+        )
+
+
+def _copy(path: Path, folder: Path) -> Path | ErrorInfo:
+    """Copy a file into a folder; return its copy's path, or the failure."""
+    size = 0
+    try:
+        size = path.stat().st_size
+        return copy_into(path, folder)
+    except OSError as error:
+        is_full = error.errno in FULL
+        return ErrorInfo(
+            ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
+            translate("opening", "{name} could not be copied.").format(name=path.name[:80]),
+            make_room(folder, size)
+            if is_full
+            else translate("opening", "See that the file can be read, and its folder written."),
+            str(error),
         )

@@ -45,7 +45,7 @@ def test_where_it_cannot_be_written_it_stays(
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("app.library.kept_pictures.sync_file", full)
+    monkeypatch.setattr("app.library.copied_files.sync_file", full)
     with pytest.raises(OSError, match="No space"):
         move_picture(kept, folder)
     assert kept.read_bytes() == b"a picture"

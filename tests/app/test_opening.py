@@ -128,31 +128,54 @@ def test_a_pytorch_file_that_is_no_lora_becomes_the_model(
 @pytest.mark.parametrize(
     ("convention", "spelled"),
     [
-        (ConventionName.A1111, "Write token in the prompt."),
-        (ConventionName.COMFY, "Write embedding:token in the prompt."),
-        (ConventionName.INVOKE, "Write <token> in the prompt."),
+        (ConventionName.A1111, "a cat, token"),
+        (ConventionName.COMFY, "a cat, embedding:token"),
+        (ConventionName.INVOKE, "a cat, <token>"),
     ],
 )
-def test_an_embedding_is_explained_and_changes_nothing(
-    staged: Staged,
-    files: dict[str, Path],
-    tmp_path: Path,
-    convention: ConventionName,
-    spelled: str,
+def test_an_embedding_is_copied_to_the_others_and_named(
+    staged: Staged, files: dict[str, Path], convention: ConventionName, spelled: str
 ) -> None:
+    session, folder = staged.session, staged.paths.models / "embeddings"
+    session.generation.convention, session.generation.prompt = convention, "a cat"
+    files["token.pt"].write_bytes(b"PK learned")
+    session.open_file(files["token.pt"])
+    staged.wait(lambda: session.generation.prompt == spelled)
+    assert (folder / "token.pt").read_bytes() == b"PK learned"
+    (notice,) = session.notices.notices
+    assert str(folder) in notice.details[0]
+    assert notice.undo is not None
+    notice.undo()
+    assert session.generation.prompt == "a cat"
+    # Once more: the copy is known by its content.
+    session.open_file(files["token.pt"])
+    staged.wait(lambda: session.generation.prompt == spelled)
+    assert [path.name for path in folder.iterdir()] == ["token.pt"]
+
+
+def test_an_embedding_without_a_usable_name_is_explained(staged: Staged, tmp_path: Path) -> None:
     session = staged.session
-    session.generation.convention = convention
+    session.generation.convention = ConventionName.COMFY
     before = session.generation.form
-    other = write_sparse(tmp_path / "token.safetensors", {"emb_params": (2, 768)})
-    for path in (files["token.pt"], other):
-        session.open_file(path)
-        staged.wait(lambda: bool(session.notices.notices))
-        (notice,) = session.notices.notices
-        assert notice.message.startswith("token is an embedding")
-        assert str(staged.paths.models / "embeddings") in notice.hint
-        assert notice.hint.endswith(spelled)
-        session.notices.dismiss(notice.number)
+    session.open_file(write_sparse(tmp_path / "my cat.safetensors", {"emb_params": (2, 768)}))
+    (notice,) = session.notices.notices
+    assert notice.hint.endswith("rename my cat.safetensors.")
     assert session.generation.form == before
+
+
+def test_an_embedding_that_cannot_be_copied_is_told_and_named_nowhere(
+    staged: Staged, files: dict[str, Path]
+) -> None:
+    session, folder = staged.session, staged.paths.models / "embeddings"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_bytes(b"no folder")
+    files["token.pt"].write_bytes(b"PK learned")
+    before = session.generation.prompt
+    session.open_file(files["token.pt"])
+    staged.wait(lambda: bool(session.notices.notices))
+    (notice,) = session.notices.notices
+    assert notice.message == "token.pt could not be copied."
+    assert session.generation.prompt == before
 
 
 def test_all_loras_that_are_dropped_together_join_the_list(

@@ -1130,8 +1130,8 @@
    <translation>Diese LoRA hinzufügen</translation>
   </message>
   <message>
-   <source>An embedding</source>
-   <translation>Ein Embedding</translation>
+   <source>Add this embedding</source>
+   <translation>Dieses Embedding hinzufügen</translation>
   </message>
   <message>
    <source>As what it is: a model, a LoRA, a ControlNet, an upscaler.</source>
@@ -1142,16 +1142,16 @@
    <translation>Wie es entstand, gleich in welchem Programm.</translation>
   </message>
   <message>
-   <source>It acts where a prompt names it.</source>
-   <translation>Es wirkt, wo ein Prompt es nennt.</translation>
-  </message>
-  <message>
    <source>It follows a picture that you choose.</source>
    <translation>Es folgt einem Bild, das Sie wählen.</translation>
   </message>
   <message>
    <source>It is changed or combined as the prompt says.</source>
    <translation>Es wird geändert oder kombiniert, wie der Prompt es sagt.</translation>
+  </message>
+  <message>
+   <source>It is copied to yours, and the prompt names it.</source>
+   <translation>Es wird zu Ihren kopiert, und der Prompt nennt es.</translation>
   </message>
   <message>
    <source>It is redrawn, all of it or a part.</source>
@@ -3157,6 +3157,10 @@
  </context>
  <context>
   <name>Opening</name>
+  <message>
+   <source>It was copied into the folder {folder}.</source>
+   <translation>Es wurde in den Ordner {folder} kopiert.</translation>
+  </message>
   <message>
    <source>Its place is the folder {folder}. Write {spelled} in the prompt.</source>
    <translation>Der Platz dafür ist der Ordner {folder}. Im Prompt {spelled} schreiben.</translation>
@@ -13835,6 +13839,17 @@
   <message>
    <source>Use {name}</source>
    <translation>{name} verwenden</translation>
+  </message>
+ </context>
+ <context>
+  <name>opening</name>
+  <message>
+   <source>See that the file can be read, and its folder written.</source>
+   <translation>Sorgen Sie dafür, dass die Datei gelesen und in ihren Ordner geschrieben werden kann.</translation>
+  </message>
+  <message>
+   <source>{name} could not be copied.</source>
+   <translation>{name} konnte nicht kopiert werden.</translation>
   </message>
  </context>
  <context>
