@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -428,3 +429,24 @@ def test_a_folded_heading_tells_what_differs(desk: Desk, tmp_path: Path) -> None
     desk.window.form.second_passes.add.click()
     change(desk, checkpoint=str(tmp_path / "paint.ckpt"), prompt="x", tile=512)
     assert card(desk).more.head.summary == "paint, prompts of its own, in tiles"
+
+
+def test_the_prompts_of_a_pass_are_helped_with_as_the_first_one_is(desk: Desk) -> None:
+    store = desk.session.wildcards
+    store.write("animal", "cat\n")
+    desk.wait(lambda: store.names == ("animal",))
+    desk.window.form.second_passes.add.click()
+    section = card(desk).more
+    section.open()
+    assert section.present is not None
+    for edit in (section.present.prompt, section.present.negative):
+        edit.setFocus()
+        QTest.keyClicks(edit, "a __an")
+        assert edit.names is not None
+        assert edit.names.isVisible()
+        QTest.keyClick(edit, Qt.Key.Key_Tab)
+        assert edit.toPlainText() == "a __animal__"
+        QTest.keyClicks(edit, " house")
+        QTest.keyClick(edit, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+        assert edit.toPlainText() == "a __animal__ (house:1.1)"
+    assert passes(desk)[0].prompt == "a __animal__ (house:1.1)"

@@ -5,16 +5,13 @@ import re
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.form.completions import Completions, NameKind, Names, completions
 from app.form.picture_settings import tells_settings
 from app.form.prompt_state import PromptState
-from app.form.prompt_weights import WeightEdit, change_weight
 from app.form.unknown_words import UnknownWordState
 from app.session import Session
-from engine.api.conventions import convention_of
 from engine.api.prompts import Hint, HintKind
 from ui.labels import cut_text, encoder_counts, hint_text, token_count, unknown_text
-from ui.lora_labels import lora_name
+from ui.prompt_help import help_writing
 from ui.theme.metrics import XS, S
 from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.widgets.prompt_edit import PromptEdit
@@ -56,11 +53,11 @@ class PromptPanel(QWidget):
         self.head.addStretch(1)
         self.head.addWidget(self.count)
         self._lay_out()
-        edit.weigh, edit.complete, edit.takes = self._weigh, self._complete, self._takes
+        edit.takes = self._takes
+        help_writing(edit, session)
         state.check_changed.connect(self._show)
         state.hints_changed.connect(self._show)
         session.lora_list.named_changed.connect(self._show)
-        session.embeddings.changed.connect(edit.offer_again)
         if unknown is not None:
             unknown.words_changed.connect(self._show)
         self._show()
@@ -140,22 +137,6 @@ class PromptPanel(QWidget):
         if tells:
             self._session.pictures.use_text(text)
         return tells
-
-    def _weigh(self, text: str, start: int, end: int, step: float) -> WeightEdit | None:
-        grammar = convention_of(self._session.generation.convention).grammar
-        return change_weight(text, start, end, step, grammar)
-
-    def _complete(self, before: str) -> Completions:
-        session = self._session
-        suited = (lora for lora in session.loras.loras if session.lora_list.suits(lora))
-        loras = tuple(dict.fromkeys(lora_name(lora) for lora in suited if not lora.problem))
-        embeddings = tuple(filter(session.embedding_list.is_useful, session.loras.embeddings))
-        names = Names(loras, embeddings, session.wildcards.names)
-        found = completions(before, convention_of(session.generation.convention), names)
-        # Those that cannot act are offered until their files were read.
-        offered = (name.name for name in found.names if name.kind is NameKind.EMBEDDING)
-        session.embeddings.describe(offered)
-        return found
 
 
 def _spot(hint: Hint) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from ui.panels.choice_row import ChoiceRow
 from ui.panels.file_choice import FileChoice
 from ui.panels.labelled_row import LabelledRow
 from ui.panels.option_rows import FieldRow, FieldWords
+from ui.prompt_help import help_writing
 from ui.second_pass_labels import upscaler_words
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
@@ -48,6 +49,8 @@ class SecondPassMore(QWidget):
         self._checkpoint = LabelledRow(self.tr("Model"), self.checkpoint)
         self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
         self.negative = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
+        for edit in (self.prompt, self.negative):
+            help_writing(edit, session)
         self._lay_out()
         self.checkpoint.picked.connect(partial(change, "checkpoint"))
         self.prompt.textChanged.connect(lambda: self._on_prompt("prompt", self.prompt))
