@@ -9,7 +9,14 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.commands.removal import tell_removed
-from app.commands.retries import Change, Retries, next_smaller, smaller, with_new_seed
+from app.commands.retries import (
+    Change,
+    Retries,
+    may_need_smaller,
+    next_smaller,
+    smaller,
+    with_new_seed,
+)
 from app.commands.state import AppState
 from app.engine.device_state import DeviceState
 from app.form.generation import COMMON_SUGGESTIONS, EffectiveSettings
@@ -182,8 +189,8 @@ class QueueCommands(QObject):
         return tuple(device for device in devices if not device.unusable and device.backend != own)
 
     def smaller_size(self, job: Job) -> tuple[int, int] | None:
-        """Return the next smaller size of a job in pixels; None if there is none."""
-        return next_smaller(job)
+        """Return the next smaller size of a job in pixels; None if there is none, or no use."""
+        return next_smaller(job) if may_need_smaller(job) else None
 
     def remove(self, jobs: Sequence[str]) -> None:
         """Take waiting jobs off the queue, which can be undone, and dismiss those that are over."""

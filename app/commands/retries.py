@@ -130,6 +130,13 @@ def may_need_device(job: Job) -> bool:
     return _may_need(job, NoticeAction.RETRY_ON_ANOTHER)
 
 
+def may_need_smaller(job: Job) -> bool:
+    """Return True if a job failed in a way that a smaller picture may avoid."""
+    remedies = job.error.remedies if job.error is not None else ()
+    advised = any(isinstance(remedy, MakeSmaller) for remedy in remedies)
+    return advised or _may_need(job, NoticeAction.RETRY_SMALLER)
+
+
 def next_smaller(job: Job) -> tuple[int, int] | None:
     """Return a job's next smaller size in its shape; None if there is none or it is unknown.
 

@@ -43,7 +43,9 @@ def no_room(
     """
     width, height = size
     fitting = advice if isinstance(advice, Fitting) else Fitting(advice)
-    smaller = MakeSmaller(width=width, height=height, fitting=fitting.size)
+    smaller = (MakeSmaller(width=width, height=height, fitting=fitting.size),)
+    if isinstance(advice, Fitting) and advice.size is None:
+        smaller = ()
     return EngineError(
         ErrorCode.OUT_OF_MEMORY,
         sentence(
@@ -55,7 +57,7 @@ def no_room(
             most=most_bytes / _GB,
         ),
         fitting.advice,
-        remedies=(smaller, RaiseMemoryLimit()) if is_limited else (smaller,),
+        remedies=(*smaller, RaiseMemoryLimit()) if is_limited else smaller,
     )
 
 

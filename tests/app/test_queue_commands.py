@@ -19,7 +19,7 @@ from engine.api.image_prompts import ImagePrompt
 from engine.api.remedies import MakeSmaller
 from engine.api.request import GuidanceOptions, RefinerChoice, SeedOptions
 from engine.api.second_passes import SecondPass
-from engine.api.values import SamplerName, ScheduleName
+from engine.api.values import ErrorCode, ErrorInfo, SamplerName, ScheduleName
 from tests.app.fake_engine import Plan
 from tests.app.layers import say_family
 from tests.app.requests import generation_of
@@ -257,6 +257,9 @@ def test_failed_jobs_are_tried_again_made_smaller_and_cleared(
         384,
         384,
     )
+    # Of no use where the file is lost.
+    lost = ErrorInfo(ErrorCode.CHECKPOINT_NOT_FOUND, "")
+    assert commands.smaller_size(msgspec.structs.replace(job, error=lost)) is None
     commands.retry_smaller([job.id])
     staged.wait(lambda: staged.queue.jobs[0].request.width == 384)
     (job,) = staged.wait_for_jobs(1)

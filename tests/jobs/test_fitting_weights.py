@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends.base import DType
-from engine.api.remedies import MakeSmaller
+from engine.api.remedies import MakeSmaller, RaiseMemoryLimit, Remedy
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, TextWeightBits, WeightBits
 from engine.errors import EngineError
@@ -191,11 +191,14 @@ def test_a_refusal_offers_the_size_that_it_says_fits(planned: Plan) -> None:
 
 
 def test_a_refusal_says_what_would_fit(planned: Plan) -> None:
+    remedies: list[Remedy] = []
+
     def refusal(gb: float, **changes: object) -> str:
         with pytest.raises(EngineError) as refused:
             planned(Machine(96 * GB, card=True), limit=int(gb * GB), **changes)
         assert refused.value.code is ErrorCode.OUT_OF_MEMORY
         assert f"{gb:.2f} GB may be used" in str(refused.value)
+        remedies[:] = refused.value.remedies
         return str(refused.value.advice)
 
     exact = refusal(18, weight_bits=WeightBits.ALL)
@@ -207,6 +210,8 @@ def test_a_refusal_says_what_would_fit(planned: Plan) -> None:
     smaller = re.fullmatch(r"A picture of (\d+) × (\d+) would fit\.", refusal(8.7))  # noqa: RUF001
     assert smaller
     width, height = map(int, smaller.groups())
+    fitting = MakeSmaller(width=1024, height=1024, fitting=(width, height))
+    assert remedies == [fitting, RaiseMemoryLimit()]
     assert 64 < width == height < 1024
     card = Machine(96 * GB, card=True)
     limit = int(8.7 * GB)
@@ -214,6 +219,8 @@ def test_a_refusal_says_what_would_fit(planned: Plan) -> None:
     with pytest.raises(EngineError):
         planned(card, limit=limit, width=width + 64, height=height + 64)
     assert re.fullmatch(r"Smaller pictures need \d\.\d\d GB, too\.", refusal(3))
+    # A smaller one is no remedy then.
+    assert remedies == [RaiseMemoryLimit()]
 
 
 # --- pictures ---

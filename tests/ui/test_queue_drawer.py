@@ -205,6 +205,10 @@ def test_a_failure_says_why_and_is_made_smaller(make_desk: MakeDesk) -> None:
     desk.wait(lambda: drawer.summary.text() == "No picture is waiting · 1 failed")
     select(drawer, 0)
     assert "384" in drawer.smaller.text()
+    # Once it was cut where the drawer is narrow.
+    drawer.resize(320, 400)
+    desk.wait(lambda: drawer.smaller.width() >= drawer.smaller.sizeHint().width())
+    assert drawer.rect().contains(drawer.smaller.geometry())
     QTest.mouseClick(drawer.smaller, LEFT)
     desk.wait(lambda: rows(drawer)[0].job.state is JobState.DONE)
     assert desk.queue.jobs[0].request.width == 384

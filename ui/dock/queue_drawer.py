@@ -109,13 +109,13 @@ class QueueDrawer(QFrame):
         whole = FlowLayout(S)
         for button in (self.pause, self.cancel_all, self.clear_failed, self.clear_finished):
             whole.addWidget(button)
-        of_jobs = QHBoxLayout()
-        of_jobs.setContentsMargins(S, XS, S, XS)
-        of_jobs.setSpacing(XS)
-        for button in self.buttons.values():
+        # Its last button has words, for which a narrow drawer has no room beside the others.
+        of_jobs = FlowLayout(XS)
+        for button in (*self.buttons.values(), self.smaller):
             of_jobs.addWidget(button)
-        of_jobs.addStretch(1)
-        of_jobs.addWidget(self.smaller)
+        below = QVBoxLayout()
+        below.setContentsMargins(S, XS, S, XS)
+        below.addLayout(of_jobs)
         middle = QVBoxLayout()
         middle.setContentsMargins(M, 0, M, S)
         middle.setSpacing(S)
@@ -130,7 +130,7 @@ class QueueDrawer(QFrame):
         column.addWidget(self.list, 1)
         column.addWidget(self.empty, 1)
         column.addWidget(rule(Qt.Orientation.Horizontal))
-        column.addLayout(of_jobs)
+        column.addLayout(below)
 
     def _connect(self) -> None:
         for action in self._actions:
