@@ -1,7 +1,7 @@
 """The folders that are looked into for models, and those of other programs that were found."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -53,17 +53,23 @@ class ModelFolders(QObject):
         self._loras, self._store, self._background = loras, store, background
         self._notices = notices
         self._missing: frozenset[Path] = frozenset()
+        self._empty: frozenset[Path] = frozenset()
         # The folders of other programs that are not looked into yet.
         self.found: tuple[ToolFolder, ...] = ()
         loras.folders_changed.connect(self.changed)
         loras.folders_changed.connect(self.look)
-        store.changed.connect(self.changed)
+        store.changed.connect(self._on_models)
 
     @property
     def watched(self) -> tuple[WatchedFolder, ...]:
         """The folders that are looked into, Safelight's own first."""
         fixed = (self._watched(path, is_removable=False) for path in self._fixed)
         return (*fixed, *(self._watched(path, is_removable=True) for path in self._named))
+
+    @property
+    def gone(self) -> tuple[Path, ...]:
+        """The folders that a person added and that are not there now."""
+        return tuple(path for path in self._named if path in self._missing)
 
     @property
     def _named(self) -> tuple[Path, ...]:
@@ -92,11 +98,24 @@ class ModelFolders(QObject):
 
         self._background.look(look, self._take)
 
+    def _on_models(self) -> None:
+        """Look for the folders where the last file of one, or the first, has come or gone."""
+        everything = (*self._fixed, *self._named)
+        empty = frozenset(path for path in everything if not any(self._inside(path)))
+        if empty != self._empty:
+            self._empty = empty
+            self.look()
+        self.changed.emit()
+
     def _take(self, looked: _Looked) -> None:
         self._missing, self.found = looked.missing, looked.found
         self.changed.emit()
 
     def _watched(self, path: Path, *, is_removable: bool) -> WatchedFolder:
-        inside = f"{str(path).rstrip(os.sep)}{os.sep}"
-        files = sum(f"{model.path}{os.sep}".startswith(inside) for model in self._store.models)
+        files = sum(self._inside(path))
         return WatchedFolder(path, files, path in self._missing, is_removable)
+
+    def _inside(self, folder: Path) -> Iterator[bool]:
+        """Yield True for each model in a folder, False for each other one."""
+        start = f"{str(folder).rstrip(os.sep)}{os.sep}"
+        return (f"{model.path}{os.sep}".startswith(start) for model in self._store.models)

@@ -126,11 +126,10 @@ def test_a_folder_that_vanishes_is_missing_and_not_forgotten(
     staged.wait(lambda: not staged.session.models.store.is_listing)
     disk.rename(tmp_path / "away")
     staged.wait(lambda: not kinds(staged))
-    folders.look()
     staged.wait(lambda: folders.watched[-1].is_missing)
+    assert folders.gone == (disk,)
     (tmp_path / "away").rename(disk)
     staged.wait(lambda: bool(kinds(staged)))
-    folders.look()
     staged.wait(lambda: not folders.watched[-1].is_missing)
 
 

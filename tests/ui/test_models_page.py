@@ -463,6 +463,39 @@ def test_rows_of_folders_stay_while_only_their_files_change(
         assert said.startswith("Not there" if missing else f"{files} files")
 
 
+def test_a_folder_that_is_gone_is_told_beside_the_list(shown: Shown, tmp_path: Path) -> None:
+    folders, yours = shown.session.models.folders, shown.page.yours
+    disks = [tmp_path / name for name in ("disk", "other disk")]
+    for disk in disks:
+        disk.mkdir()
+        folders.add(disk)
+    shown.tell(MIX)
+    assert yours.gone.isHidden()
+    disks[0].rmdir()
+    folders.look()
+    shown.wait(lambda: not yours.gone.isHidden())
+    assert yours.gone.text() == "1 folder is not there"
+    assert str(disks[0]) in yours.gone.toolTip()
+    disks[1].rmdir()
+    folders.look()
+    shown.wait(lambda: yours.gone.text() == "2 folders are not there")
+    yours.gone.click()
+    assert shown.page.folders.isVisible()
+    assert shown.page.views.button(2).hasFocus()
+    folders.remove(disks[0])
+    folders.remove(disks[1])
+    shown.wait(yours.gone.isHidden)
+
+
+def test_folders_are_looked_for_when_they_are_shown(shown: Shown, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    shown.session.models.folders.add(disk)
+    disk.rmdir()
+    shown.page.show_view(2)
+    shown.wait(lambda: shown.page.folders.watched[-1].state.text().startswith("Not there"))
+
+
 def test_the_usual_folder_is_made_when_it_is_opened_for_the_first_time(
     shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:

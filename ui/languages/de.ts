@@ -5682,6 +5682,10 @@
  <context>
   <name>YourModels</name>
   <message>
+   <source>1 folder is not there</source>
+   <translation>1 Ordner ist nicht da</translation>
+  </message>
+  <message>
    <source>All</source>
    <translation>Alle</translation>
   </message>
@@ -5740,6 +5744,10 @@
   <message>
    <source>{n} cannot be used</source>
    <translation>{n} nicht verwendbar</translation>
+  </message>
+  <message>
+   <source>{n} folders are not there</source>
+   <translation>{n} Ordner sind nicht da</translation>
   </message>
  </context>
  <context>

@@ -79,6 +79,7 @@ class FoldersView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Show the folders as they are now: changes are not followed while nobody looks."""
         super().showEvent(event)
+        self._session.models.folders.look()
         self._refresh()
 
     def _on_changed(self) -> None:

@@ -42,6 +42,7 @@ class ModelsPage(QWidget):
         self.views = QButtonGroup(self)
         self._lay_out()
         self.views.idClicked.connect(self.show_view)
+        self.yours.gone.clicked.connect(self._show_gone)
         invitation = self.yours.invitation
         invitation.get.clicked.connect(lambda: self.show_view(1))
         invitation.folder.clicked.connect(self._add_folder)
@@ -88,6 +89,10 @@ class ModelsPage(QWidget):
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
         self.pictures.close()
+
+    def _show_gone(self) -> None:
+        self.show_view(2)
+        self.views.button(2).setFocus()
 
     def _add_folder(self) -> None:
         """Ask for a folder; show those that are looked into, with what other programs have."""

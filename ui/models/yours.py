@@ -25,13 +25,15 @@ from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
 from ui.widgets.card_view import CardView
 from ui.widgets.choice_box import ChoiceBox
-from ui.widgets.labels import buddy_label, plain_label, rule
+from ui.widgets.labels import buddy_label, plain_label, plain_tooltip, rule
 from ui.widgets.line_field import MOST_SEARCHED, LineField
 
 # Below this width the filters are below the search, and the pane about a model is narrower.
 _WIDE, _NARROW_DETAILS = 1080, 280
 # Below this height the invitation has its buttons alone.
 _TALL = 480
+# The most folders that a tooltip names.
+_MOST_NAMED = 10
 
 
 class YourModels(QWidget):
@@ -48,6 +50,9 @@ class YourModels(QWidget):
         self.broken = QPushButton()
         self.broken.setCheckable(True)
         self.broken.setProperty("role", "chip")
+        # Leads to the folders.
+        self.gone = QPushButton()
+        self.gone.setProperty("role", "chip")
         self.count = plain_label("", "caption")
         self.list = CardView(theme, self.item_model, self.tr("Your models"))
         self.list.draw_by(ModelDelegate(theme, self.list))
@@ -59,6 +64,7 @@ class YourModels(QWidget):
         self._fill()
         self._lay_out()
         self._connect()
+        self._show_gone()
         self.addAction(actions[ActionName.FIND])
         actions[ActionName.FIND].triggered.connect(begin_search(self, self.search))
         self._on_models()
@@ -122,6 +128,7 @@ class YourModels(QWidget):
         foot.setSpacing(M)
         foot.addWidget(self.count)
         foot.addStretch()
+        foot.addWidget(self.gone)
         foot.addWidget(self.broken)
         column = QVBoxLayout()
         column.setContentsMargins(0, M, 0, 0)
@@ -159,8 +166,17 @@ class YourModels(QWidget):
         bind_key(self.list, ActionName.TRASH_MODEL, self._trash)
         self.details.reveal.connect(self._reveal)
         session.models.store.changed.connect(self._on_models)
+        session.models.folders.changed.connect(self._show_gone)
         session.models.store.listing_changed.connect(self._tell)
         session.checkpoints.families_changed.connect(self._on_models)
+
+    def _show_gone(self) -> None:
+        """Tell of folders whose models are not listed because they are not there."""
+        gone = self._session.models.folders.gone
+        self.gone.setVisible(bool(gone))
+        words = self.tr("{n} folders are not there").format(n=self.locale().toString(len(gone)))
+        self.gone.setText(self.tr("1 folder is not there") if len(gone) == 1 else words)
+        self.gone.setToolTip(plain_tooltip(*map(str, gone[:_MOST_NAMED])))
 
     def _use(self) -> None:
         model = self.current()
