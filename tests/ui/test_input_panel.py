@@ -246,9 +246,10 @@ def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path
     models.mkdir(parents=True)
     refiner = write_sparse(models / "sd_xl_refiner_1.0.safetensors", listings.sdxl())
     write_sparse(models / "another.safetensors", listings.sdxl())
+    write_sparse(models / "of another kind.safetensors", listings.sd2())
     desk.session.checkpoints.refresh()
     assert not panel.isVisibleTo(desk.window)
-    desk.wait(lambda: len(desk.session.checkpoints.entries) == 3)
+    desk.wait(lambda: len(desk.session.checkpoints.entries) == 4)
     # Thousands of checkpoints are not listed for nobody.
     assert panel.box.count() == 1
     desk.session.open_file(write_sparse(tmp_path / "mine.safetensors", listings.sdxl()))

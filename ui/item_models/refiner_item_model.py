@@ -40,7 +40,13 @@ class RefinerItemModel(QAbstractListModel):
     def offer(self, checkpoint: Path, refiner: str | None) -> None:
         """Offer what may refine the pictures of a checkpoint, and the chosen refiner."""
         left_out = self._others | {str(checkpoint)}
-        offered = [entry for entry in self._listed if entry[0] not in left_out]
+        answer = self._store.answer(checkpoint)
+        family = answer.family if isinstance(answer, CheckpointInfo) else ""
+        offered = [
+            entry
+            for entry in self._listed
+            if entry[0] not in left_out and self._may_refine(entry[0], family)
+        ]
         if refiner is not None and all(path != refiner for path, _ in offered):
             offered.append((refiner, weights_name(refiner)))
         offered.sort(key=lambda entry: _NAMED_SO not in entry[1].lower())
@@ -48,6 +54,15 @@ class RefinerItemModel(QAbstractListModel):
             self.beginResetModel()
             self._offered = offered
             self.endResetModel()
+
+    def _may_refine(self, path: str, family: str) -> bool:
+        """Return False for a checkpoint that is known to be of a family with other latents.
+
+        The family of refiners for another one is named after that.
+        """
+        info = self._session.models.store.info(path)
+        families = info.families if info is not None else ()
+        return not families or any(name.startswith(family) for name in families)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
         """Return the number of rows."""

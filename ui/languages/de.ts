@@ -3945,12 +3945,12 @@
    <translation>Ein Modell, das die letzten Schritte zeichnet</translation>
   </message>
   <message>
-   <source>From</source>
-   <translation>Ab</translation>
-  </message>
-  <message>
    <source>Refiner</source>
    <translation>Refiner</translation>
+  </message>
+  <message>
+   <source>Takes over at</source>
+   <translation>Übernimmt ab</translation>
   </message>
   <message>
    <source>The part of the run after which it takes over</source>

@@ -29,14 +29,15 @@ class RefinerPanel(QWidget):
         self.label = buddy_label(self.tr("Refiner"), self.box)
         self.box.setToolTip(self.tr("A model that draws the last steps"))
         field = DecimalField(*bounds_of(RefinerChoice, "switch_at"), step=0.05)
-        self.switch = SliderField(self.tr("From"), field, (0, 1))
+        self.switch = SliderField(self.tr("Takes over at"), field, (0, 1))
         self.switch.setToolTip(self.tr("The part of the run after which it takes over"))
         self.labels = [self.label, self.switch.label]
         self._lay_out()
         self.box.activated.connect(self._on_chosen)
         self.switch.edited.connect(self._on_switch)
         self._state.changed.connect(self._on_form)
-        for signal in (session.checkpoints.changed, session.checkpoints.looked):
+        store = session.models.store
+        for signal in (session.checkpoints.changed, session.checkpoints.looked, store.changed):
             signal.connect(self._refresh)
         self._refresh()
 
@@ -63,6 +64,8 @@ class RefinerPanel(QWidget):
         self.setVisible(is_refined or refiner.checkpoint is not None)
         if self.isHidden():
             return
+        # The families of the files, of which only those that fit are offered.
+        self._session.models.store.list_once()
         self.model.offer(self._state.checkpoint, refiner.checkpoint)
         self.box.setCurrentIndex(self.model.row_of(refiner.checkpoint))
         self.switch.setVisible(refiner.checkpoint is not None)
