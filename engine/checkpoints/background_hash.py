@@ -69,7 +69,11 @@ class Wish:
 
 
 class BackgroundHash:
-    """Hashes files in a process of the lowest priority, the latest request first.
+    """Hashes files in another process, the latest request first.
+
+    What somebody waits for comes before the rest, at the priority of this process: at the lowest,
+    which the rest has, a busy computer leaves it less than a hundredth of a processor. A file that
+    is being hashed at the lowest then begins again later.
 
     Hashes of checkpoints are kept in `known`. A file that is missing, unreadable or changed since
     the request is given up: the next request tries again. May be used from any thread; `tell` is
@@ -85,7 +89,7 @@ class BackgroundHash:
         self._leisurely: deque[Wish] = deque()
         self._jobs = 0
         self._busy: Wish | None = None
-        # The file at work is one that nothing waits for; a job has interrupted it.
+        # The file at work is one of the leisurely ones; it was interrupted to begin again later.
         self._is_leisurely = self._interrupted = False
         self._process: subprocess.Popen[str] | None = None
         self._thread: Thread | None = None
@@ -118,6 +122,7 @@ class BackgroundHash:
                 rest.remove(looked_at[0])
             # Whoever is to be told is not forgotten where the file is wanted once more.
             self._waiting = deque((*rest, *(told or [wish])))
+            self._interrupt()
             self._start()
 
     def want_leisurely(self, wishes: Iterable[Wish]) -> None:
@@ -133,9 +138,7 @@ class BackgroundHash:
         """Hash no files leisurely within the block; one that is begun is begun again later."""
         with self._changed:
             self._jobs += 1
-            if self._process is not None and self._is_leisurely:
-                self._interrupted = True
-                self._process.kill()
+            self._interrupt()
         try:
             yield
         finally:
@@ -196,8 +199,31 @@ class BackgroundHash:
             if self._closed:
                 return None
             self._is_leisurely = not self._waiting
-            self._busy = self._leisurely.popleft() if self._is_leisurely else self._waiting.pop()
+            self._busy = self._leisurely.popleft() if self._is_leisurely else self._pop_waiting()
             return self._busy
+
+    def _pop_waiting(self) -> Wish:
+        """Take the latest wish that somebody waits for off the queue, or else the latest."""
+        waited_for = (wish for wish in reversed(self._waiting) if not wish.is_silent)
+        if (wish := next(waited_for, None)) is None:
+            return self._waiting.pop()
+        # By identity: equal wishes may be told of it, too.
+        self._waiting = deque(other for other in self._waiting if other is not wish)
+        return wish
+
+    @property
+    def _gives_way(self) -> bool:
+        """True if the file at work is to wait for a job, or for one that somebody waits for."""
+        if self._busy is None or not self._busy.is_silent:
+            return False
+        is_in_the_way = any(not wish.is_silent for wish in self._waiting)
+        return is_in_the_way or (self._is_leisurely and self._jobs > 0)
+
+    def _interrupt(self) -> None:
+        """Stop the process if its file gives way."""
+        if self._process is not None and self._gives_way:
+            self._interrupted = True
+            self._process.kill()
 
     def _settles(self, wish: Wish) -> bool:
         """Wait until the file's times are reliable; return True if it still has to be hashed."""
@@ -210,6 +236,8 @@ class BackgroundHash:
     def _hash(self, wish: Wish) -> FullHash | None:
         """Return the file's hashes; None if they cannot be computed or the file has changed."""
         flags = ["--tensors"] if wish.tensors else []
+        if not wish.is_silent:
+            flags.append("--waited-for")
         module = "engine.checkpoints.full_hash"
         command = python_command("-m", module, *flags, str(wish.path))
         last: list[str] = []
@@ -236,11 +264,11 @@ class BackgroundHash:
             return wish in self._leisurely
 
     def _put_back(self, wish: Wish) -> bool:
-        """Queue a file again that a job interrupted; return False for any other."""
+        """Queue a file again that was interrupted; return False for any other."""
         with self._changed:
             if self._closed or not self._interrupted:
                 return False
-            self._leisurely.appendleft(wish)
+            (self._leisurely if self._is_leisurely else self._waiting).appendleft(wish)
             return True
 
     def _started(self, command: tuple[str, ...]) -> "subprocess.Popen[str]":
@@ -255,7 +283,7 @@ class BackgroundHash:
                 creationflags=subprocess.CREATE_NO_WINDOW if sys.platform == "win32" else 0,
             )
             self._process = process
-            self._interrupted = self._is_leisurely and self._jobs > 0
+            self._interrupted = self._gives_way
             if self._closed or self._interrupted:
                 process.kill()
             return process

@@ -5,9 +5,9 @@ SHA-256 of the whole file; its first ten digits are A1111's "Model hash" (`modul
 digits of the hash of the tensors without the header are A1111's hash of a LoRA and Civitai's AutoV3
 (`hashes.addnet_hash_safetensors`, after kohya's sd-scripts).
 
-Run as a program it is a process of its own with idle priority. A thread of low priority would not
-do: while it holds the interpreter lock, it blocks all others. Standard library only, so that it
-starts at once.
+Run as a program it is a process of its own, with idle priority unless somebody waits for the hash.
+A thread of low priority would not do: while it holds the interpreter lock, it blocks all others.
+Standard library only, so that it starts at once.
 """
 
 import os
@@ -57,11 +57,13 @@ def hash_file(path: Path, report: Callable[[int], None], *, tensors: bool = Fals
 def main(arguments: Sequence[str]) -> int:
     """Print the number of bytes done, one line per percent, and then the hash of the last argument.
 
-    After `--tensors` the hash of the tensors follows in the same line. Ends when the reader of its
-    output is gone. The exit status is 1 if the file cannot be read.
+    After `--tensors` the hash of the tensors follows in the same line. With `--waited-for` the
+    process keeps the priority of the one that started it. Ends when the reader of its output is
+    gone. The exit status is 1 if the file cannot be read.
     """
-    take_no_time_from_others()
     *flags, name = arguments
+    if "--waited-for" not in flags:
+        take_no_time_from_others()
     path = Path(name)
     reported = 0
 
@@ -73,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
     try:
         size = max(1, path.stat().st_size)
-        found = hash_file(path, tell, tensors=bool(flags))
+        found = hash_file(path, tell, tensors="--tensors" in flags)
         print(found.whole, found.tensors or "", flush=True)  # noqa: T201
     except OSError:  # also that nobody reads
         return 1

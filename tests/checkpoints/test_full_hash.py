@@ -96,6 +96,19 @@ def test_the_process_has_the_lowest_priority(tmp_path: Path) -> None:
     assert out.splitlines()[-1] == "5 19"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's account of a process")
+def test_a_process_that_is_waited_for_keeps_its_priority(tmp_path: Path) -> None:
+    """Policy 0 is that of usual processes."""
+    path = write_sparse(tmp_path / "a.safetensors", {"w": (1,)})
+    code = (
+        "import os, sys; from engine.checkpoints.full_hash import main; before = os.nice(0);"
+        "main(sys.argv[1:]); print(os.sched_getscheduler(0), os.nice(0) - before)"
+    )
+    command = [sys.executable, "-I", "-c", code, "--waited-for", str(path)]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert (len(out[-2].split()), out[-1]) == (1, "0 0")
+
+
 def test_the_process_ends_when_its_reader_is_gone(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "a.safetensors", {"w": (8 << 10, 1 << 20)})  # 16 GB of nothing
     command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", str(path)]
