@@ -59,6 +59,16 @@ class GalleryRow(msgspec.Struct, frozen=True, kw_only=True):
     trouble: Trouble | None
 
     @property
+    def is_picture(self) -> bool:
+        """True for a file that can be shown, copied and started from."""
+        return self.trouble is None
+
+    @property
+    def may_tell_settings(self) -> bool:
+        """True unless there is nothing to reuse of a file that cannot be shown."""
+        return self.is_picture or bool(self.tool)
+
+    @property
     def rating(self) -> int:
         """The stars, 0 to 5."""
         return self.marks.rating

@@ -16,16 +16,11 @@ from ui.picture_actions import copy_path, copy_picture, reveal
 from ui.picture_facts import read_texts
 from ui.spoken import say
 
-# The actions on one picture, those on any number of them, and those without any.
-_OF_ONE = (
-    *REUSING,
-    *STEERING,
-    ActionName.SHOW_ORIGINAL,
-    ActionName.COPY_SETTINGS,
-)
+# The actions on one picture's settings, those on one that can be shown, and on any number of them.
+_OF_SETTINGS = (*REUSING, ActionName.COPY_SETTINGS)
+_OF_ONE = (*STEERING, ActionName.SHOW_ORIGINAL)
+_OF_SHOWN = (ActionName.UPSCALE, ActionName.COPY_PICTURE)
 _OF_SOME = (
-    ActionName.UPSCALE,
-    ActionName.COPY_PICTURE,
     ActionName.COPY_PATH,
     ActionName.REVEAL,
     ActionName.TRASH,
@@ -65,12 +60,18 @@ class PictureDeeds(QObject):
         for stars, name in enumerate(RATING):
             self._on(name, lambda stars=stars: self.rate(stars))
 
-    def enable(self, count: int) -> None:
-        """Enable the actions that a number of pictures allows."""
-        for name in _OF_ONE:
-            self._actions[name].setEnabled(count == 1)
-        for name in _OF_SOME:
-            self._actions[name].setEnabled(count > 0)
+    def enable(self, rows: Sequence[GalleryRow], count: int) -> None:
+        """Enable the actions that `count` pictures allow; `rows` are the first of them."""
+        shown = any(row.is_picture for row in rows)
+        told = any(row.may_tell_settings for row in rows)
+        for names, are_allowed in (
+            (_OF_SETTINGS, told and count == 1),
+            (_OF_ONE, shown and count == 1),
+            (_OF_SHOWN, shown),
+            (_OF_SOME, count > 0),
+        ):
+            for name in names:
+                self._actions[name].setEnabled(are_allowed)
 
     def rate(self, stars: int) -> None:
         """Give the pictures stars."""

@@ -304,7 +304,7 @@ class GalleryPage(QWidget):
         self.foot.show_choice(rows, len(meant), self.browser.count)
         self.foot.show_browsing(browsing=is_browsing)
         if self.isVisible():
-            self._deeds.enable(len(meant))
+            self._deeds.enable(rows, len(meant))
             self._actions[ActionName.COMPARE].setEnabled(is_browsing and bool(meant))
         if isinstance(self._shown, Viewer):
             self._refresh_viewer()

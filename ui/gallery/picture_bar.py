@@ -65,6 +65,12 @@ class PictureBar(QWidget):
         self.rating.setValue(ratings.pop() if len(ratings) == 1 else 0)
         for button in (self.use, self.reuse, self.start):
             button.setVisible(is_single)
+        told = any(row.may_tell_settings for row in rows)
+        shown = any(row.is_picture for row in rows)
+        for button in (self.use, self.reuse):
+            button.setEnabled(told)
+        for button in (self.start, self.files[0], *self._added):
+            button.setEnabled(shown)
         self.compare.setVisible(are_several)
         self.compare.setEnabled(count in COMPARED)
         self.files[0].setVisible(is_single)

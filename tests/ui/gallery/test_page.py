@@ -23,7 +23,9 @@ from engine.api.record import UpscaleReport
 from engine.api.values import InputRole
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.png import insert_text_chunks
+from engine.metadata.texts import TextChunk
 from engine.metadata.upscales import with_upscale
+from tests.app.gallery.made import png
 from tests.ui.conftest import Desk
 from tests.ui.gallery.conftest import PROMPTS, Shown, write_picture
 from tests.ui.test_accessibility import unnamed
@@ -809,3 +811,24 @@ def test_pictures_are_chosen_though_words_were_typed_just_before(shown: Shown) -
     shown.page.choose_pictures([path])
     assert shown.browser.search.words.text() == ""
     shown.desk.wait(lambda: shown.page.picture == path)
+
+
+def test_a_file_that_is_no_picture_is_neither_reused_nor_started_from(nothing: Shown) -> None:
+    actions, bar = nothing.desk.window.actions_by_name, nothing.page.foot.bar
+    (nothing.folder / "page.png").write_bytes(b"<!DOCTYPE html>")
+    write_picture(nothing.folder / "whole.png", "a red house")
+    text = TextChunk("parameters", "a boat\nSteps: 20, Sampler: Euler a, Seed: 1, Size: 64x48")
+    (nothing.folder / "huge.png").write_bytes(insert_text_chunks(png(1, 60_000, 60_000), [text]))
+    nothing.session.gallery_index.refresh()
+    nothing.wait_for(3)
+    index, model = nothing.session.gallery_index, nothing.browser.model
+    of_name = {Path(row.path).name: row for row in index.rows(model.ids)}
+    expected = {"page.png": (False, False), "huge.png": (True, False), "whole.png": (True, True)}
+    for name, (is_reused, is_shown) in expected.items():
+        nothing.grid.choose(list(model.ids).index(of_name[name].id))
+        nothing.desk.wait(lambda is_shown=is_shown: bar.start.isEnabled() is is_shown)
+        assert bar.use.isEnabled() is bar.reuse.isEnabled() is is_reused, name
+        assert actions[ActionName.USE_PROMPT].isEnabled() is is_reused, name
+        for action in (ActionName.START_FROM, ActionName.UPSCALE, ActionName.COPY_PICTURE):
+            assert actions[action].isEnabled() is is_shown, name
+        assert actions[ActionName.TRASH].isEnabled()
