@@ -85,6 +85,18 @@ def test_a_name_that_is_taken_or_impossible_is_said_and_not_saved(desk: Desk) ->
     dialog.close()
 
 
+def test_entries_are_kept_in_a_pause_and_the_cursor_stays(desk: Desk) -> None:
+    store = desk.session.wildcards
+    dialog = desk.window.form.show_lists("fruit")
+    QTest.keyClicks(dialog.text, "apple")
+    desk.wait(lambda: store.names == ("fruit",))
+    desk.wait(lambda: dialog.names.count() == 1)
+    QTest.keyClicks(dialog.text, "s")
+    assert dialog.text.toPlainText() == "apples"
+    desk.wait(lambda: store.lists[0].entries == ("apples",))
+    dialog.reject()
+
+
 @pytest.mark.parametrize("next_list", ["", "sea"])
 def test_the_next_list_stays_when_the_one_before_is_saved(desk: Desk, next_list: str) -> None:
     # Once the list that was left came back, took the next one's name and words, and was lost.

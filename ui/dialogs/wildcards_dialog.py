@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import chain, count
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -35,6 +35,8 @@ _SIZE = QSize(720, 520)
 _LIST_WIDTH = 240
 # Models read English; the starter knows these, too.
 _EXAMPLE = WordList("sky", "at night\nat sunset\nunder a blue sky\nunder a starry sky\n")
+# Entries are kept in a pause of typing of this length.
+_PAUSE_MS = 800
 # Of a list.
 _MOST_CHARACTERS = 1_000_000
 # Of one that can only be looked at.
@@ -77,6 +79,7 @@ class WildcardsDialog(QDialog):
         # Its name and text as the fields have them: Qt's document changes some signs.
         self._as_shown = "", ""
         self._trashed: Trashed | None = None
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._lay_out()
         self._connect()
         self._fill()
@@ -158,6 +161,8 @@ class WildcardsDialog(QDialog):
     def _connect(self) -> None:
         self.names.currentItemChanged.connect(self._on_chosen)
         self.text.textChanged.connect(self._describe)
+        self.text.textChanged.connect(self._pause.start)
+        self._pause.timeout.connect(self._keep)
         self.text.shortened.connect(self._on_shortened)
         self.name.textChanged.connect(self._describe)
         self.new.clicked.connect(partial(self.begin, ""))
@@ -285,13 +290,20 @@ class WildcardsDialog(QDialog):
         numbered = (f"{name} {number}" for number in count(2))
         return next(free for free in chain((name,), numbered) if self._store.find(free) is None)
 
+    def _keep(self) -> None:
+        """Save in a pause of typing, so that little is lost if the application is killed."""
+        if self._is_edited and not self._problem and self.text.toPlainText().strip():
+            self._save()
+
     def _save(self) -> None:
         name, text = self.name.text(), self.text.toPlainText()
         before = self._shown
-        self._store.write(name, text if text.endswith("\n") else f"{text}\n")
+        written = text if text.endswith("\n") else f"{text}\n"
+        self._store.write(name, written)
         if before is not None and before.name != name:
             self._store.delete(before.name)
-        self._shown = WordList(name, text)
+        # As its file will be, so that the fields are not filled again, with the cursor at the top.
+        self._shown = WordList(name, written)
         self._as_shown = name, text
         self._describe()
 
