@@ -59,7 +59,10 @@ def device_words(device: DeviceInfo, choice: str) -> str:
     `choice` is the reason for the device in use, empty for all others.
     """
     words = _verdict_words(device, choice)
-    return f"{words} {busy_remark()}" if device.disturbed and device_times(device) else words
+    if not (device.disturbed and device_times(device)):
+        return words
+    # A driver's own words may end without a stop.
+    return f"{words}{'' if words.endswith('.') else '.'} {busy_remark()}"
 
 
 def _verdict_words(device: DeviceInfo, choice: str) -> str:

@@ -81,7 +81,8 @@ def test_times_measured_while_the_computer_was_busy_are_told_as_such(
     # Where there is no room for the remark, there is no time.
     assert desk.session.picture_time.of(SD_1_5) is None
     assert desk.session.picture_time.of_form is None
-    first, *_, crashed, _ = busy
+    first, *_, failed, crashed, _ = busy
+    assert "was removed. This was measured" in device_words(failed, "")
     assert "while the computer was busy" in device_pace(first)
     assert device_words(first, "").endswith("measured while the computer was busy.")
     assert "busy" not in device_words(crashed, "")
