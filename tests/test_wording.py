@@ -17,6 +17,7 @@ _OF_THE_COMMAND_LINE = re.compile(
 _ARGUMENT = re.compile(r"--[a-z-]+=?")
 _PROCESSES = {
     "engine/checkpoints/background_hash.py",
+    "engine/checkpoints/full_hash.py",
     "engine/compile/child.py",
     "engine/compile/compile_process.py",
     "engine/devices/pack_trial.py",
