@@ -36,6 +36,8 @@ class ModelFolders(QObject):
     """The folders of models; each serves files of every kind, and the command line, too."""
 
     changed = Signal()
+    # The last file of a folder has gone, or its first one has come.
+    came_or_went = Signal()
 
     def __init__(
         self,
@@ -105,6 +107,7 @@ class ModelFolders(QObject):
         if empty != self._empty:
             self._empty = empty
             self.look()
+            self.came_or_went.emit()
         self.changed.emit()
 
     def _take(self, looked: _Looked) -> None:

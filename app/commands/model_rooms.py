@@ -47,7 +47,8 @@ class ModelRooms(QObject):
         )
         self.getting = ModelGetting(paths.models, downloads, state.background, keys, terms, self)
         self.getting.arrived.connect(self._list_again)
-        loras.folders_changed.connect(state.checkpoints.refresh)
+        for changed in (loras.folders_changed, self.folders.came_or_went):
+            changed.connect(state.checkpoints.refresh)
         loras.folders_changed.connect(self.store.refresh_if_asked_for)
 
     @property

@@ -12,8 +12,10 @@ from app.background import Background
 from app.engine.client import EngineClient
 from app.library.model_notes import ModelNotes
 from app.library.model_store import ModelStore
+from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import QueryFailed
 from engine.api.model_files import ModelInfo, ModelKind
+from engine.api.values import ErrorInfo
 from tests.app.sessions import Staged
 from tests.app.silent_process import CRASH, SilentProcess
 from tests.checkpoints.files import write_sparse
@@ -112,6 +114,22 @@ def test_one_list_of_folders_serves_models_and_loras_and_the_form(
     assert undo is not None
     undo()
     staged.wait(lambda: len(kinds(staged)) == 3)
+
+
+def test_the_form_follows_a_folder_that_goes_and_comes_back(staged: Staged, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mix = write_sparse(disk / "mix.safetensors", listings.sdxl())
+    session = listed(staged).session
+    session.models.folders.add(disk)
+    staged.wait(lambda: bool(kinds(staged)))
+    session.generation.checkpoint = mix
+    checkpoints = session.checkpoints
+    staged.wait(lambda: isinstance(checkpoints.answer(mix), CheckpointInfo))
+    disk.rename(tmp_path / "away")
+    staged.wait(lambda: isinstance(checkpoints.answer(mix), ErrorInfo))
+    (tmp_path / "away").rename(disk)
+    staged.wait(lambda: isinstance(checkpoints.answer(mix), CheckpointInfo))
 
 
 def test_a_folder_that_vanishes_is_missing_and_not_forgotten(
