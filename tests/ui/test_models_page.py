@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
@@ -27,6 +27,7 @@ from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 from tests.ui.devices import DEVICES
 from ui.actions import ActionName, Actions
+from ui.delegates.model_delegate import ModelDelegate
 from ui.item_models.model_item_model import ModelItemModel
 from ui.labels import duration
 from ui.model_labels import model_line
@@ -494,6 +495,28 @@ def test_folders_are_looked_for_when_they_are_shown(shown: Shown, tmp_path: Path
     disk.rmdir()
     shown.page.show_view(2)
     shown.wait(lambda: shown.page.folders.watched[-1].state.text().startswith("Not there"))
+
+
+def test_cards_and_their_kinds_follow_the_direction_of_text(shown: Shown) -> None:
+    yours = shown.page.yours
+    shown.tell(MIX)
+    delegate = yours.list.itemDelegate()
+    assert isinstance(delegate, ModelDelegate)
+    from_left = yours.list.x()
+    frame = QRect(0, 0, 400, 40)
+    for direction in (Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft):
+        is_mirrored = direction is Qt.LayoutDirection.RightToLeft
+        yours.setLayoutDirection(direction)
+        image = QImage(frame.size(), QImage.Format.Format_RGB32)
+        image.fill(Qt.GlobalColor.white)
+        with QPainter(image) as painter:
+            painter.setLayoutDirection(direction)
+            delegate._draw_badge(  # pyright: ignore[reportPrivateUsage]
+                painter, frame, ModelKind.LORA
+            )
+        middles = [image.pixelColor(x, 25) != QColor("white") for x in (8, frame.width() - 8)]
+        assert middles == [not is_mirrored, is_mirrored]
+    shown.wait(lambda: yours.width() - yours.list.geometry().right() - 1 == from_left)
 
 
 def test_the_usual_folder_is_made_when_it_is_opened_for_the_first_time(

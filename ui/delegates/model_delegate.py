@@ -65,7 +65,7 @@ class ModelDelegate(CardDelegate):
         self.draw_sign(painter, frame, name, sign, is_broken=is_broken)
 
     def _draw_badge(self, painter: QPainter, frame: QRect, kind: ModelKind) -> None:
-        """Draw the name of the kind over the picture's lower corner."""
+        """Draw the name of the kind over the lower corner where lines of text begin."""
         colours = self.theme.colours
         painter.setFont(scaled(painter.font(), "caption"))
         words = kind_label(kind)
@@ -75,6 +75,7 @@ class ModelDelegate(CardDelegate):
         )
         place = QRect(frame.left() + XS, frame.bottom() - size.height() - XS + 1, 0, 0)
         place.setSize(size)
+        place = QStyle.visualRect(painter.layoutDirection(), frame, place)
         fill = QColor(colours.canvas)
         fill.setAlpha(225)
         painter.setPen(Qt.PenStyle.NoPen)

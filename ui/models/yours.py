@@ -135,7 +135,10 @@ class YourModels(QWidget):
         column.setSpacing(S)
         column.addLayout(top)
         grid = QHBoxLayout()
-        grid.setContentsMargins(L - S, 0, 0, 0)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(0)
+        # Where a line begins, which margins do not follow.
+        grid.addSpacing(L - S)
         grid.addWidget(self.list)
         column.addLayout(grid, 1)
         column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignHCenter)
