@@ -256,6 +256,23 @@ def test_details_take_the_forms_place_in_a_narrow_window_and_leave_the_picture_a
     assert window.form.negative.hasFocus()
 
 
+def test_details_that_are_closed_and_opened_again_stay_where_they_were(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = desk.window
+    resize(desk, NARROW)
+    press(desk, ActionName.DETAILS)
+    moves = list[object]()
+    monkeypatch.setattr(window.canvas, "put_beside", moves.append)
+    parent = window.canvas.details.parentWidget()
+    for is_shown in (False, True, False):
+        press(desk, ActionName.DETAILS)
+        assert window.canvas.details.isVisible() is is_shown
+        assert window.form.isVisible() is not is_shown
+        assert window.canvas.details.parentWidget() is parent
+    assert moves == []
+
+
 def test_details_stand_beside_the_form_in_a_wide_window(desk: Desk) -> None:
     window = desk.window
     resize(desk, NARROW)

@@ -35,16 +35,18 @@ class DetailsPlace(QObject):
         self._pane.back.clicked.connect(self.show_form)
         sides.folded.connect(self._on_folded)
         canvas.resized.connect(self._put)
+        canvas.put_beside(self._pane)
         self._put()
 
     @property
     def in_side(self) -> bool:
         """True while the details stand in the place of the form."""
-        return self._sides.isAncestorOf(self._pane) and not self._canvas.isAncestorOf(self._pane)
+        is_beside = self._canvas.isAncestorOf(self._pane)
+        return self._view.details and self._sides.isAncestorOf(self._pane) and not is_beside
 
     def show_form(self) -> None:
         """Close the details if they stand in the place of the form."""
-        if self._view.details and self.in_side:
+        if self.in_side:
             self._view.details = False
 
     @property
@@ -59,7 +61,10 @@ class DetailsPlace(QObject):
         return self._room >= self._sides.least_width
 
     def _put(self) -> None:
-        """Put the pane where it belongs in the window as it is."""
+        """Put the pane where it belongs in the window as it is.
+
+        What is closed stays where it was: to move takes on the style sheet anew, up to 50 ms.
+        """
         shown = self._view.details
         in_side = shown and not self._sides.is_folded and not self._fits_beside
         self._pane.back.setVisible(in_side)
@@ -68,6 +73,7 @@ class DetailsPlace(QObject):
             self._sides.show_instead(self._pane, self._pane.back)
         else:
             self._sides.show_instead(None)
+        if shown and not in_side:
             self._canvas.put_beside(self._pane)
             width = min(_WIDTH, round(self._canvas.width() * _MOST))
             self._fix_width(width, width)
