@@ -82,7 +82,7 @@ def test_times_measured_while_the_computer_was_busy_are_told_as_such(
     assert desk.session.picture_time.of(SD_1_5) is None
     assert desk.session.picture_time.of_form is None
     first, *_, failed, crashed, _ = busy
-    assert "was removed. This was measured" in device_words(failed, "")
+    assert "was removed”. This was measured" in device_words(failed, "")
     assert "while the computer was busy" in device_pace(first)
     assert device_words(first, "").endswith("measured while the computer was busy.")
     assert "busy" not in device_words(crashed, "")
