@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QWidget
 
+from app.queue.jobs import JobState
 from tests.app.fake_engine import Plan
 from tests.app.requests import generation_of
 from tests.ui.conftest import Desk, MakeDesk
@@ -86,6 +87,7 @@ def test_a_picture_is_made_by_keys(make_desk: MakeDesk, said: list[str]) -> None
     keys.write("a blue boat")
     keys.press(Qt.Key.Key_Return, CTRL)
     (job,) = desk.wait_for_jobs(1)
+    assert (job.state, job.error) == (JobState.DONE, None)
     assert generation_of(job).prompt == "a blue boat"
     assert "The picture is finished." in said
 
