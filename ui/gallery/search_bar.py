@@ -29,9 +29,6 @@ from ui.widgets.flow_layout import FlowLayout
 from ui.widgets.labels import plain_label
 from ui.widgets.line_field import MOST_SEARCHED, LineField
 
-# What a pasted word or an input method brings at once is one search. There is no pause beyond that:
-# a search of words that are typed on is given up for the next.
-_PAUSE_MS = 0
 # More would not be looked through in a menu.
 _MOST_CHOICES, _MOST_MONTHS = 40, 24
 _LONGEST_NAME = 40
@@ -69,10 +66,10 @@ class SearchBar(QWidget):
         self.favourites.setCheckable(True)
         self._make_filters()
         self.recent = RecentButton(theme, habits, self._said)
-        self._paused = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._typed = QTimer(self, singleShot=True)
         self._lay_out()
-        self._paused.timeout.connect(self._take_words)
-        self.words.textChanged.connect(self._paused.start)
+        self._typed.timeout.connect(self._take_words)
+        self.words.textChanged.connect(self._typed.start)
         self.words.returnPressed.connect(self._go)
         self.words.went_down.connect(self._go)
         self.words.recent_wanted.connect(self.recent.showMenu)
@@ -92,7 +89,7 @@ class SearchBar(QWidget):
         self._keep()
         self._kept = None
         self.words.clear()
-        self._paused.stop()
+        self._typed.stop()
         self._use(self._everything)
 
     def show_found(self, count: int) -> None:
@@ -106,7 +103,7 @@ class SearchBar(QWidget):
     @property
     def narrows(self) -> bool:
         """True if words or filters hide pictures, beside the folder, or will in a moment."""
-        return self._paused.isActive() or self.query != self._everything
+        return self._typed.isActive() or self.query != self._everything
 
     @property
     def _everything(self) -> GalleryQuery:
@@ -162,7 +159,7 @@ class SearchBar(QWidget):
         now = self.query
         self._kept = query
         self.words.setText(query.words)
-        self._paused.stop()
+        self._typed.stop()
         self._use(
             msgspec.structs.replace(
                 query,
@@ -211,11 +208,15 @@ class SearchBar(QWidget):
         column.addWidget(filters)
 
     def _take_words(self) -> None:
+        """Search for the words, in the turn after what a paste or an input method brings at once.
+
+        There is no pause beyond that: a search of words that are typed on is given up for the next.
+        """
         self._narrow(words=self.words.text().strip())
 
     def _go(self) -> None:
         """Keep the search, and go to what it found."""
-        self._paused.stop()
+        self._typed.stop()
         self._take_words()
         self._keep()
         self.left.emit()

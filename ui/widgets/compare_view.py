@@ -8,8 +8,6 @@ from ui.theme.metrics import L, S
 from ui.theme.theme import Theme
 from ui.widgets.zoom_view import ZoomView, draw_levels
 
-# The place of another picture that covers the whole of this one.
-WHOLE = QRectF(0, 0, 1, 1)
 # The reach of the divider, in device-independent pixels.
 _REACH = 8
 _STEP = 0.05
@@ -32,7 +30,7 @@ class CompareView(ZoomView):
         super().__init__(theme, margin)
         self._other: PictureLevels | None = None
         # The place of the other picture in this one, as fractions of its sides.
-        self._part = WHOLE
+        self._part = QRectF(0, 0, 1, 1)
         self._is_compared = self._is_held = self._drags = False
         # The place of the divider, from 0 at the left to 1.
         self._divider = 0.5
